@@ -1,0 +1,1 @@
+"""The words: tools and arguments, keys, states, outcomes, errors, results, settings. No I/O."""

@@ -1,0 +1,1 @@
+"""The outside systems: ports, capabilities, one adapter each, limits, and the PMS simulator."""

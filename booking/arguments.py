@@ -1,0 +1,157 @@
+"""The tools' arguments as pydantic models: what a model may send, checked before anything is stored.
+
+Validation needs the hotels and today's date there: pass `context=Hotels(...)` to `model_validate`.
+"""
+
+import datetime as dt
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    EmailStr,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from booking.settings import Property
+from booking.text import Line, Name, Note
+
+#: A batch larger than this is refused whole: two big conference hotels' worth of rooms.
+MAX_ROOMS = 1000
+MAX_NIGHTS = 365
+#: Hotels load rates about two years ahead; later dates are typing mistakes.
+MAX_DAYS_AHEAD = 1100
+
+_DATE = re.compile(r"^\d{4}-\d{2}-\d{2}$")
+
+
+def _plain_date(value: Any) -> Any:
+    # Without this, 1767225600 and "2026-01-01T00:00:00Z" would count as dates, and a time zone could shift the day.
+    if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
+        return value
+    if not (isinstance(value, str) and _DATE.match(value)):
+        raise ValueError("must be a date in the form YYYY-MM-DD (the hotel's local date)")
+    return value
+
+
+LocalDate = Annotated[dt.date, BeforeValidator(_plain_date)]
+
+
+class Hotels:
+    """The known hotels and the moment `now` (aware), as validation context."""
+
+    def __init__(self, properties: Mapping[str, Property], now: dt.datetime) -> None:
+        self.properties = properties
+        self.now = now
+
+    def today(self, property_id: str) -> dt.date:
+        """The calendar date at the hotel."""
+        return self.now.astimezone(self.properties[property_id].zone).date()
+
+
+class Model(BaseModel):
+    """Arguments: no unknown fields, no silent changes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Money(Model):
+    """An amount with its currency, e.g. {"amount": "180.00", "currency": "EUR"}."""
+
+    amount: Annotated[Decimal, Field(ge=0, max_digits=12, decimal_places=2)]
+    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
+
+
+class Guest(Model):
+    """Whom the room is for."""
+
+    name: Annotated[Line, Field(description="Full name as in the passport.")]
+    email: Annotated[EmailStr, Field(max_length=254)]
+    phone: Annotated[str, Field(pattern=r"^\+?[0-9 ()/-]{4,30}$")] | None = None
+
+
+class Stay(Model):
+    """One room for one stay, complete."""
+
+    property: Annotated[Name, Field(description="The hotel's id, e.g. BER.")]
+    room_type: Annotated[Name, Field(description="As search_availability names it, e.g. double.")]
+    check_in: Annotated[LocalDate, Field(description="Arrival, the hotel's local date, YYYY-MM-DD.")]
+    check_out: Annotated[LocalDate, Field(description="Departure, after check_in.")]
+    guest: Guest
+    adults: Annotated[int, Field(ge=1, le=20)] = 2
+    children: Annotated[int, Field(ge=0, le=20)] = 0
+    quote_id: Line | None = None
+    rate_plan: Line | None = None
+    max_price: Annotated[Money | None, Field(description="Book only if the total is not higher.")] = None
+    notes: Note | None = None
+
+    @field_validator("property")
+    @classmethod
+    def _known(cls, value: str, info: ValidationInfo) -> str:
+        hotels = info.context
+        if isinstance(hotels, Hotels) and value not in hotels.properties:
+            raise ValueError(f"must be one of {', '.join(sorted(hotels.properties))}")
+        return value
+
+    @model_validator(mode="after")
+    def _dates(self, info: ValidationInfo) -> Self:
+        nights = (self.check_out - self.check_in).days
+        if nights < 1:
+            raise ValueError("check_out: must be after check_in")
+        if nights > MAX_NIGHTS:
+            raise ValueError(f"check_out: must be at most {MAX_NIGHTS} nights after check_in")
+        hotels = info.context
+        if isinstance(hotels, Hotels):
+            today = hotels.today(self.property)
+            if self.check_in < today:
+                raise ValueError(f"check_in: must not be in the past; today is {today} at the hotel")
+            if (self.check_in - today).days > MAX_DAYS_AHEAD:
+                raise ValueError(f"check_in: must be within {MAX_DAYS_AHEAD} days from today ({today})")
+        return self
+
+
+class CreateBooking(Stay):
+    """Book one room."""
+
+
+class BookRooms(Model):
+    """Book several rooms. What is given beside `rooms` counts for every room that doesn't say otherwise."""
+
+    rooms: Annotated[list[Stay], Field(min_length=1, max_length=MAX_ROOMS)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spread(cls, value: Any) -> Any:
+        """Fill each room from the shared defaults, so that all later code sees complete stays only."""
+        if not isinstance(value, dict) or not isinstance(value.get("rooms"), list):
+            return value
+        shared = {name: value[name] for name in value if name in Stay.model_fields}
+        rest = {name: value[name] for name in value if name not in shared}
+        rooms = [{**shared, **room} if isinstance(room, dict) else room for room in value["rooms"]]
+        return {**rest, "rooms": rooms}
+
+
+class Submit(Model):
+    """The body of POST /v1/intents."""
+
+    tool: Annotated[str, Field(max_length=64)]
+    arguments: dict[str, Any]
+    conversation_id: Name
+
+
+WRITE_TOOLS: dict[str, type[CreateBooking] | type[BookRooms]] = {
+    "create_booking": CreateBooking,
+    "book_rooms": BookRooms,
+}
+
+
+def stays_of(arguments: CreateBooking | BookRooms) -> list[Stay]:
+    """The rooms asked for, in the order they were asked for."""
+    return list(arguments.rooms) if isinstance(arguments, BookRooms) else [arguments]

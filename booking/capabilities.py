@@ -1,0 +1,50 @@
+"""What a provider declares about itself. `tasks.decide` reads the declaration, never the provider's name."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+
+
+class ReferenceMatch(StrEnum):
+    """How a look-up by our reference behaves at the provider."""
+
+    EXACT = "exact"
+    PREFIX = "prefix"
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """Declared facts of one provider. The defaults are the careful ones: nothing helps us."""
+
+    #: Operations that honour an idempotency key.
+    keyed: frozenset[str] = frozenset()
+    #: How long the provider remembers a key after its first use.
+    key_life: timedelta = timedelta(0)
+    #: The key is locked when the request arrives, or at commit at the latest, so that two sends can't both pass.
+    key_locks: bool = False
+    #: The key survives an error answer. Without it a key protects nothing after a 5xx.
+    key_survives_errors: bool = False
+    reference_match: ReferenceMatch = ReferenceMatch.NONE
+    reference_length: int = 20
+    #: The longest time between the end of a send and the moment its effect is visible to a look-up.
+    settle_time: timedelta = timedelta(seconds=30)
+    #: Whether a look-up that finds nothing after quiet time proves that nothing happened.
+    absence_provable: bool = False
+    write_deadline: float = 10.0
+    read_deadline: float = 2.5
+    connect_deadline: float = 2.0
+    #: How long after the mark the first byte may still leave, seconds.
+    send_window: float = 3.0
+    #: The provider (or a proxy) closes a connection that stays idle this long, so a stalled send can't arrive later.
+    idle_timeout: timedelta = timedelta(seconds=10)
+    limits: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def can_look_up(self) -> bool:
+        """Whether a write can be found again by our reference."""
+        return self.reference_match is not ReferenceMatch.NONE
+
+    def honours_key(self, operation: str) -> bool:
+        """Whether repeating `operation` under one key has at most one effect while the key lives."""
+        return operation in self.keyed and self.key_locks and self.key_survives_errors

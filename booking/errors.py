@@ -1,0 +1,213 @@
+"""Errors: who can fix it, and what the model is told. The whole table is in this file, printed in docs/errors.md.
+
+Messages are written for a language model: one or two sentences, the field and the values, no internals, nothing of
+another guest. Details go to the log.
+"""
+
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class ErrorCode(StrEnum):
+    """What went wrong, in the words the agent knows."""
+
+    INVALID_ARGUMENT = "INVALID_ARGUMENT"
+    NOT_FOUND = "NOT_FOUND"
+    PERMISSION_DENIED = "PERMISSION_DENIED"
+    CONFLICT = "CONFLICT"
+    UNAVAILABLE = "UNAVAILABLE"
+    RATE_LIMITED = "RATE_LIMITED"
+    UNKNOWN_OUTCOME = "UNKNOWN_OUTCOME"
+    EXPIRED = "EXPIRED"
+    CANCELLED = "CANCELLED"
+    STOPPED = "STOPPED"
+    PARTIAL_FAILURE = "PARTIAL_FAILURE"
+
+
+class ToolError(BaseModel):
+    """What the model is told of a failure."""
+
+    model_config = ConfigDict(frozen=True)
+
+    code: ErrorCode
+    message: str
+    retryable: bool = Field(description="Whether the model may try again with different input.")
+    fix: str | None = Field(default=None, description="The next useful step, ready to use.")
+
+
+#: Causes that may pass: an item known not to be executed for one of these is armed when the agent asks again.
+MAY_PASS = frozenset(
+    {
+        ErrorCode.CONFLICT,
+        ErrorCode.RATE_LIMITED,
+        ErrorCode.UNAVAILABLE,
+        ErrorCode.EXPIRED,
+        ErrorCode.CANCELLED,
+    }
+)
+
+#: name -> (code, message, fix, may the model retry with different input)
+TABLE: dict[str, tuple[ErrorCode, str, str | None, bool]] = {
+    "invalid_argument": (
+        ErrorCode.INVALID_ARGUMENT,
+        "{field}: {problem}. You sent {sent}.",
+        "Correct {field} and call again.",
+        True,
+    ),
+    "refused_argument": (
+        ErrorCode.INVALID_ARGUMENT,
+        "The hotel system does not accept {field}: {problem}.",
+        "Correct {field} and call again.",
+        True,
+    ),
+    "unknown_tool": (
+        ErrorCode.INVALID_ARGUMENT,
+        "There is no tool {sent}. Allowed: {allowed}.",
+        None,
+        True,
+    ),
+    "malformed": (
+        ErrorCode.INVALID_ARGUMENT,
+        "The request body is not usable: {problem}.",
+        "Send one JSON object with tool, arguments and conversation_id.",
+        True,
+    ),
+    "key_reused": (
+        ErrorCode.INVALID_ARGUMENT,
+        "The Idempotency-Key {sent} already stands for another request ({existing}).",
+        "Use a new Idempotency-Key for a new request, or send the first request unchanged.",
+        False,
+    ),
+    "other_values": (
+        ErrorCode.INVALID_ARGUMENT,
+        "This booking was already asked for with other values; it is {state}{existing}.",
+        "Do not book it again. To alter it, change the existing one.",
+        False,
+    ),
+    "not_found": (
+        ErrorCode.NOT_FOUND,
+        "{what} was not found.",
+        "Ask the guest for the number; never guess it.",
+        True,
+    ),
+    "denied": (
+        ErrorCode.PERMISSION_DENIED,
+        "This is not allowed. Do not try again.",
+        "Offer the guest a person.",
+        False,
+    ),
+    "sold_out": (
+        ErrorCode.CONFLICT,
+        "No {room_type} is free at {property} from {check_in} to {check_out}.",
+        "Search again and offer the guest other room types or dates.",
+        True,
+    ),
+    "price_changed": (
+        ErrorCode.CONFLICT,
+        "The price is now {price}, above the max_price you sent.",
+        "Ask the guest whether the new price is fine, then call again with max_price {price}.",
+        True,
+    ),
+    "unavailable": (
+        ErrorCode.UNAVAILABLE,
+        "The hotel system could not be reached in time; this was not booked.",
+        "Tell the guest that nothing was booked. It may be asked for again later.",
+        False,
+    ),
+    "rate_limited": (
+        ErrorCode.RATE_LIMITED,
+        "The hotel system is taking no more requests for now; this was not booked.",
+        "Tell the guest that nothing was booked. It may be asked for again later.",
+        False,
+    ),
+    "unknown_outcome": (
+        ErrorCode.UNKNOWN_OUTCOME,
+        "It is not yet known whether this was booked; it is being confirmed.",
+        "Do not book it again and promise nothing. The result will follow.",
+        False,
+    ),
+    "expired": (
+        ErrorCode.EXPIRED,
+        "This was not booked in time and will not be booked any more.",
+        "If the guest still wants it, ask for it again.",
+        True,
+    ),
+    "cancelled": (
+        ErrorCode.CANCELLED,
+        "This was cancelled before it was booked.",
+        "If the guest still wants it, ask for it again.",
+        True,
+    ),
+    "partial": (
+        ErrorCode.PARTIAL_FAILURE,
+        "{succeeded} of {total} rooms are booked: {owned}. Not booked: {failed}.",
+        "{fix}",
+        True,
+    ),
+    "no_database": (
+        ErrorCode.UNAVAILABLE,
+        "The booking service is not available for a moment; nothing was accepted.",
+        "Send the same request again in a few seconds.",
+        False,
+    ),
+    "wrong_bearer": (
+        ErrorCode.PERMISSION_DENIED,
+        "The bearer key is missing, unknown or revoked.",
+        None,
+        False,
+    ),
+    "wrong_scope": (
+        ErrorCode.PERMISSION_DENIED,
+        "This key has the scope {scope}; the call needs {allowed}.",
+        None,
+        False,
+    ),
+    "too_large": (
+        ErrorCode.INVALID_ARGUMENT,
+        "The request body is larger than {allowed}.",
+        "Send fewer items in one call.",
+        True,
+    ),
+    "no_such_intent": (
+        ErrorCode.NOT_FOUND,
+        "There is no such {what}.",
+        None,
+        False,
+    ),
+    "internal": (
+        ErrorCode.UNAVAILABLE,
+        "The booking service failed to answer this request.",
+        "Poll the intent if you have its id; do not book again before you know.",
+        False,
+    ),
+}
+
+
+def tool_error(name: str, **values: Any) -> ToolError:
+    """The error `name` of the table, filled in. A missing value is a bug here, so it raises KeyError."""
+    code, message, fix, retryable = TABLE[name]
+    return ToolError(
+        code=code,
+        message=message.format(**values),
+        retryable=retryable,
+        fix=fix.format(**values) if fix else None,
+    )
+
+
+class RoomkeyError(Exception):
+    """A failure with something to tell the caller. The root of the project's own errors."""
+
+    def __init__(self, error: ToolError, **context: Any) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.context = context
+
+
+class Invalid(RoomkeyError):
+    """The caller's input is wrong; nothing was stored."""
+
+
+class Conflicting(RoomkeyError):
+    """The key stands for something else already; nothing was stored."""

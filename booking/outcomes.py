@@ -1,0 +1,101 @@
+"""How one call to a provider ended. Adapters make these by positive rules; `tasks.decide` reads them."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from booking.errors import ErrorCode
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """A booking as a provider shows it. Dates are the hotel's local dates, ISO format."""
+
+    booking_id: str
+    reference: str
+    status: str  # "confirmed" | "cancelled"
+    property: str
+    room_type: str
+    check_in: str
+    check_out: str
+    guest_name: str
+    raw: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def live(self) -> bool:
+        """Whether the guest holds it."""
+        return self.status == "confirmed"
+
+
+@dataclass(frozen=True)
+class Done:
+    """The provider confirmed the effect. `result` is what the agent is given; it holds the provider's id."""
+
+    result: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A positive rule of the adapter says that the provider refused: nothing was executed.
+
+    `values` fill the message of the error table (see `booking.errors`).
+    """
+
+    code: ErrorCode
+    cause: str
+    values: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class NotSent:
+    """Provably not executed: no connection, no name, TLS refused, our limiter, or 429.
+
+    `retry_after` is the provider's wish in seconds, already capped.
+    """
+
+    cause: str
+    code: ErrorCode = ErrorCode.UNAVAILABLE
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """Anything else: the effect may or may not have happened. For a look-up: it told nothing."""
+
+    cause: str
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True)
+class Misconfigured:
+    """Our own credentials or address are wrong. The guest is never told that they are not allowed."""
+
+    cause: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """A look-up found what was asked for, matching and live. `others` are further live ones: duplicates."""
+
+    result: dict[str, Any]
+    begun_at: datetime
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Mismatched:
+    """A look-up found something under our reference that is cancelled, foreign or has other values."""
+
+    cause: str
+    begun_at: datetime
+
+
+@dataclass(frozen=True)
+class Absent:
+    """A look-up answered properly and found nothing. Proof only if begun after quiet time."""
+
+    begun_at: datetime
+
+
+Outcome = Done | Rejected | NotSent | Unknown | Misconfigured
+Finding = Found | Mismatched | Absent | NotSent | Unknown | Misconfigured

@@ -1,0 +1,77 @@
+"""The states of an item and of an intent. The arrows between them are in docs/states.md."""
+
+from enum import StrEnum
+
+
+class State(StrEnum):
+    """What is true of an item's effect. Whether a person should act is a dead letter's business, not a state's."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+    CANCELLED = "cancelled"
+    SUPERSEDED = "superseded"
+
+
+PENDING = frozenset({State.QUEUED, State.RUNNING})
+
+
+class IntentState(StrEnum):
+    """Whether the agent should go on polling."""
+
+    PENDING = "pending"
+    DONE = "done"
+
+
+class IntentOutcome(StrEnum):
+    """What came of an intent once it is done."""
+
+    SUCCEEDED = "succeeded"
+    PARTIAL = "partial"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+class DeadLetter(StrEnum):
+    """Why a person should look at an item."""
+
+    UNKNOWN_OUTCOME = "unknown_outcome"
+    DUPLICATE = "duplicate"
+    LATE_SUCCESS = "late_success"
+    MISMATCH = "mismatch"
+    POISON = "poison"
+    EXHAUSTED = "exhausted"
+    EXPIRED = "expired"
+    MISCONFIGURED = "misconfigured"
+
+
+class Kind(StrEnum):
+    """What an attempt does: change the outside system, or look."""
+
+    WRITE = "write"
+    CHECK = "check"
+
+
+class Queue(StrEnum):
+    """Broker queues. Separate queues instead of priorities: Redis and RabbitMQ order priorities in opposite ways."""
+
+    BOOKINGS = "bookings"
+    BATCH = "batch"
+    QUARANTINE = "quarantine"
+
+
+def outcome_of(states: list[State]) -> IntentOutcome | None:
+    """The intent's outcome from its items' states; None while one is pending.
+
+    An unknown is never reported as a failure or a success: alone it is `unknown`, beside successes `partial`.
+    """
+    if any(state in PENDING for state in states):
+        return None
+    succeeded = sum(state is State.SUCCEEDED for state in states)
+    if succeeded == len(states):
+        return IntentOutcome.SUCCEEDED
+    if succeeded:
+        return IntentOutcome.PARTIAL
+    return IntentOutcome.UNKNOWN if State.UNKNOWN in states else IntentOutcome.FAILED
