@@ -71,7 +71,7 @@ def item_key(secret: bytes, scope: str, effect: str, base: str, k: int, epoch: i
 
 
 def reference_of(secret: bytes, key: str) -> str:
-    """The token an item carries at the provider: always 20 characters of a-z2-7, so no reference is another's prefix."""
+    """The token an item carries at the provider: 20 characters of a-z2-7, so that none is another's prefix."""
     raw = hmac.new(secret, b"reference\0" + key.encode(), hashlib.sha256).digest()
     return "rk" + base64.b32encode(raw).decode().lower()[:18]
 

@@ -21,8 +21,7 @@ class Reservation:
     guest_name: str
     raw: dict[str, Any] = field(default_factory=dict, compare=False)
 
-    @property
-    def live(self) -> bool:
+    def is_live(self) -> bool:
         """Whether the guest holds it."""
         return self.status == "confirmed"
 
