@@ -1,0 +1,41 @@
+"""Connections to Postgres. Every statement is its own transaction unless `transaction` is asked for."""
+
+from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.pool import ConnectionPoolEntry
+
+#: libpq's minimum; it rounds 1 up to 2 itself.
+CONNECT_SECONDS = 2
+#: No statement of ours takes long; one that waits for a lock this long has met a stuck transaction.
+STATEMENT_MS = 5_000
+
+
+def make_engine(url: str, connections: int, *, pool_timeout: float = 5.0) -> Engine:
+    """An engine of at most `connections` connections to `url` (postgresql://…), autocommitting each statement.
+
+    `pool_timeout` is in seconds. Nothing is connected yet.
+    """
+    engine = create_engine(
+        url.replace("postgresql://", "postgresql+psycopg://", 1),
+        isolation_level="AUTOCOMMIT",
+        pool_size=connections,
+        max_overflow=0,
+        pool_timeout=pool_timeout,
+        # A connection that died while idle is replaced before use, by the pool; no statement is ever repeated.
+        pool_pre_ping=False,
+        connect_args={
+            "connect_timeout": CONNECT_SECONDS,
+            "options": f"-c statement_timeout={STATEMENT_MS} -c idle_in_transaction_session_timeout={STATEMENT_MS}",
+            "keepalives_idle": 5,
+            "keepalives_interval": 2,
+            "keepalives_count": 2,
+            "tcp_user_timeout": 5_000,
+        },
+    )
+
+    @event.listens_for(engine, "connect")
+    def _prepare_at_once(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+        # Few statements, run very often: planning them anew each time costs more than it saves.
+        connection.prepare_threshold = 1  # psycopg's own attribute
+
+    return engine

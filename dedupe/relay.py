@@ -1,0 +1,34 @@
+"""What is due and has no message: new items whose message got lost, later ones, and those whose lease ran out."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import Engine, text
+
+# SKIP LOCKED: any number of caretakers share the work. Each message sent for an unclaimed item doubles the wait for the
+# next one (5 s, 10 s, … 640 s), so that a long queue isn't flooded with copies.
+_TAKE = text("""
+UPDATE items SET publish_at = clock_timestamp() + 5 * 2 ^ least(published, 7) * interval '1 s',
+    published = published + 1
+WHERE id IN (SELECT id FROM items WHERE publish_at <= clock_timestamp() AND queue = ANY(:queues)
+             ORDER BY publish_at LIMIT :most FOR UPDATE SKIP LOCKED)
+RETURNING id, queue
+""")
+
+# The publish failed: the message is due again at once, when the relay next comes round.
+_GIVE_BACK = text("""
+UPDATE items SET publish_at = clock_timestamp(), published = greatest(published - 1, 0)
+WHERE id = ANY(:ids) AND publish_at IS NOT NULL
+""")
+
+
+def take_due(engine: Engine, queues: Sequence[str], most: int) -> list[tuple[int, str]]:
+    """At most `most` items (id, queue) of `queues` that want a message; marked as published by this call."""
+    with engine.connect() as connection:
+        rows = connection.execute(_TAKE, {"queues": list(queues), "most": most}).all()
+    return [(row.id, row.queue) for row in rows]
+
+
+def give_back(engine: Engine, ids: Sequence[int]) -> None:
+    """Undo `take_due` for items whose message could not be sent."""
+    with engine.connect() as connection:
+        connection.execute(_GIVE_BACK, {"ids": list(ids)})

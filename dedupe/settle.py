@@ -1,0 +1,155 @@
+"""Settle: close the attempt and move the item, in ONE committed statement.
+
+Closing an attempt needs no claim: what was seen was seen. Moving the item needs the claim, but for a proof of success,
+which settles any item that is not succeeded, whoever brings it, late or not.
+"""
+
+import json
+from typing import Any
+
+from sqlalchemy import Engine, text
+
+from booking.states import State
+from dedupe.items import Begun, Closing, Item, Move, Settled
+
+# The row is locked first, so that `before` is what the move really starts from. A settled success never changes.
+# The letters: those the decision asks for; a success that was told as a failure; a second success with another id.
+_SETTLE = """
+WITH {closing}, before AS (
+    SELECT id, tenant_id, state, provider_id, token, rev, lease_until FROM items WHERE id = :id FOR UPDATE
+), moved AS (
+    UPDATE items i SET
+        rev = i.rev + 1, token = NULL, lease_until = NULL, published = 0,
+        state = CASE WHEN b.state IN ('succeeded', 'superseded') THEN b.state ELSE :state END,
+        result = CASE WHEN b.state = 'succeeded' THEN i.result ELSE CAST(:result AS jsonb) END,
+        provider_id = CASE WHEN b.state = 'succeeded' THEN i.provider_id ELSE :provider_id END,
+        error = CASE WHEN :state = 'succeeded' THEN NULL ELSE coalesce(CAST(:error AS jsonb), i.error) END,
+        refusal = coalesce(CAST(:refusal AS jsonb), i.refusal),
+        slow = :state IN ('queued', 'unknown'),
+        due_at = clock_timestamp() + CAST(:due_in AS float8) * interval '1 s',
+        publish_at = clock_timestamp() + CAST(:due_in AS float8) * interval '1 s',
+        writes = i.writes - :uncount,
+        attempts = i.attempts + :unbegun,
+        failures = CASE WHEN :told_nothing THEN i.failures + 1 ELSE 0 END,
+        doubted_at = CASE WHEN :in_doubt THEN coalesce(i.doubted_at, clock_timestamp()) END,
+        key_generation = i.key_generation + CAST(:raise_generation AS int),
+        request_bytes = CASE WHEN :raise_generation THEN NULL ELSE i.request_bytes END,
+        first_sent_at = CASE WHEN :raise_generation THEN NULL ELSE i.first_sent_at END,
+        settled_at = CASE WHEN b.state = 'succeeded' THEN i.settled_at
+                          WHEN :state IN ('succeeded', 'failed', 'cancelled') THEN clock_timestamp() END
+    FROM before b
+    WHERE i.id = b.id AND ({guard} OR (:proven AND b.state NOT IN ('succeeded', 'superseded')))
+    RETURNING i.id
+), letters AS (
+    INSERT INTO dead_letters (tenant_id, item_id, reason, detail)
+    SELECT b.tenant_id, b.id, l.reason, l.detail
+    FROM before b, jsonb_to_recordset(CAST(:letters AS jsonb)) AS l(reason text, detail text)
+    WHERE EXISTS (SELECT FROM moved)
+    UNION ALL SELECT b.tenant_id, b.id, 'late_success', 'told as ' || b.state || ', exists as ' || :provider_id
+    FROM before b WHERE :proven AND b.state IN ('failed', 'cancelled')
+    UNION ALL SELECT b.tenant_id, b.id, 'duplicate', 'settled as ' || b.provider_id || ', exists as ' || :provider_id
+    FROM before b WHERE :proven AND b.state = 'succeeded' AND b.provider_id <> :provider_id
+    ON CONFLICT (item_id, reason) WHERE closed_at IS NULL DO NOTHING
+), told AS (
+    INSERT INTO events (tenant_id, item_id, kind, detail)
+    SELECT b.tenant_id, b.id, CASE WHEN b.state = 'unknown' THEN 'verdict' ELSE 'late_success' END,
+           jsonb_build_object('from', b.state, 'to', :state)
+    FROM before b, moved WHERE b.state IN ('unknown', 'failed', 'cancelled') AND b.state <> :state
+)
+SELECT EXISTS (SELECT FROM moved) AS moved, ARRAY(SELECT DISTINCT intent_id FROM links WHERE item_id = :id) AS wake
+"""
+
+# `absent` closes the write attempts too: the look-up has proved that they did nothing.
+_CLOSE = """
+closed AS (
+    UPDATE attempts SET closed_at = clock_timestamp(), outcome = :outcome, cause = :cause
+    WHERE id = :attempt_id AND outcome IS NULL
+), undone AS (
+    UPDATE attempts SET closed_at = coalesce(closed_at, clock_timestamp()), outcome = 'absent'
+    WHERE :absent AND item_id = :id AND kind = 'write' AND id <> :attempt_id
+      AND (outcome IS NULL OR outcome = 'unknown')
+)
+"""
+
+# What failed before it could begin (limiter, name, TCP, TLS) leaves a closed attempt, so that log and notice know it.
+_RECORD = """
+closed AS (
+    INSERT INTO attempts (item_id, kind, key_generation, may_send_until, closed_at, outcome, cause)
+    SELECT id, :kind, key_generation, clock_timestamp(), clock_timestamp(), :outcome, :cause
+    FROM items WHERE id = :id AND rev = :rev AND CAST(:outcome AS text) IS NOT NULL
+)
+"""
+
+_HELD = "b.token = :token"
+_PEEKED = "(b.rev = :rev AND (b.lease_until IS NULL OR b.lease_until < clock_timestamp()))"
+
+_SETTLE_HELD = text(_SETTLE.format(closing=_CLOSE, guard=_HELD))
+_SETTLE_UNBEGUN_HELD = text(_SETTLE.format(closing=_RECORD, guard=_HELD))
+_SETTLE_PEEKED = text(_SETTLE.format(closing=_RECORD, guard=_PEEKED))
+_CLOSE_ONLY = text(f"WITH {_CLOSE} SELECT 1")  # noqa: S608 - a constant of this file
+
+
+def close(engine: Engine, item: Item, begun: Begun, closing: Closing) -> None:
+    """Close one attempt and go on with the claim: the run makes another call."""
+    with engine.connect() as connection:
+        connection.execute(_CLOSE_ONLY, _closing(item, begun, closing))
+
+
+def settle(engine: Engine, item: Item, begun: Begun, closing: Closing, move: Move) -> Settled:
+    """Close the attempt `begun` and move its item, if this run still holds it or `move` carries a proof."""
+    return _settle(engine, _SETTLE_HELD, {**_closing(item, begun, closing), **_move(move), "token": begun.token})
+
+
+def settle_unbegun(
+    engine: Engine, item: Item, held: Begun | None, kind: str, closing: Closing | None, move: Move
+) -> Settled:
+    """Move an item whose call could not begin (`closing` says why) or is not needed (None).
+
+    `held` is the claim of an earlier attempt of the same run; without one the peeked `rev` is the guard.
+    """
+    values = {
+        **_move(move),
+        "id": item.id,
+        "rev": held.rev if held else item.rev,
+        "kind": kind,
+        "outcome": closing.outcome if closing else None,
+        "cause": closing.cause if closing else None,
+        "unbegun": int(closing is not None),
+    }
+    if held is None:
+        return _settle(engine, _SETTLE_PEEKED, values)
+    return _settle(engine, _SETTLE_UNBEGUN_HELD, {**values, "token": held.token})
+
+
+def _settle(engine: Engine, statement: Any, values: dict[str, Any]) -> Settled:
+    with engine.connect() as connection:
+        row = connection.execute(statement, values).one()
+    return Settled(row.moved, tuple(row.wake))
+
+
+def _closing(item: Item, begun: Begun, closing: Closing) -> dict[str, Any]:
+    return {
+        "id": item.id,
+        "attempt_id": begun.attempt_id,
+        "outcome": closing.outcome,
+        "cause": closing.cause,
+        "absent": closing.absent,
+    }
+
+
+def _move(move: Move) -> dict[str, Any]:
+    return {
+        "state": move.state.value,
+        "due_in": move.due_in,
+        "result": json.dumps(move.proof.result) if move.proof else None,
+        "provider_id": move.proof.provider_id if move.proof else None,
+        "proven": move.proof is not None and move.state is State.SUCCEEDED,
+        "error": move.error.model_dump_json() if move.error else None,
+        "refusal": move.refusal.model_dump_json() if move.refusal else None,
+        "letters": json.dumps([{"reason": reason.value, "detail": detail} for reason, detail in move.letters]),
+        "in_doubt": move.in_doubt,
+        "told_nothing": move.told_nothing,
+        "uncount": int(move.uncount),
+        "unbegun": 0,
+        "raise_generation": move.raise_generation,
+    }

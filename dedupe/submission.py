@@ -1,0 +1,60 @@
+"""What the API hands to `admit`, and what it gets back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+KeyKind = Literal["derived", "header"]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One asked effect, not yet told apart from identical ones.
+
+    `base` is the key that identical effects share; `fingerprint` stands for all arguments; `request` is what the
+    operation needs to write it.
+    """
+
+    base: str
+    fingerprint: str
+    request: dict[str, Any]
+    scope: str
+    effect: str
+    queue: str
+    provider: str
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One request to admit. `lifetime` is in seconds; `secret` is the tenant's."""
+
+    tenant_id: str
+    secret: bytes
+    conversation_id: str
+    tool: str
+    key: str
+    key_kind: KeyKind
+    fingerprint: str
+    lifetime: float
+    wanted: Sequence[Wanted]
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """What was committed: the intent, whether it existed, and the items to publish as (id, queue)."""
+
+    intent_id: str
+    existed: bool
+    publish: list[tuple[int, str]]
+
+
+class Mismatch(Exception):
+    """The key stands for something with other values. Nothing was changed.
+
+    `existing` names what exists: the intent, or the item's state and the provider's id.
+    """
+
+    def __init__(self, kind: Literal["intent", "item"], existing: dict[str, Any]) -> None:
+        super().__init__(f"another {kind} under the same key")
+        self.kind = kind
+        self.existing = existing
