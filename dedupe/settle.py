@@ -86,7 +86,7 @@ _PEEKED = "(b.rev = :rev AND (b.lease_until IS NULL OR b.lease_until < clock_tim
 _SETTLE_HELD = text(_SETTLE.format(closing=_CLOSE, guard=_HELD))
 _SETTLE_UNBEGUN_HELD = text(_SETTLE.format(closing=_RECORD, guard=_HELD))
 _SETTLE_PEEKED = text(_SETTLE.format(closing=_RECORD, guard=_PEEKED))
-_CLOSE_ONLY = text(f"WITH {_CLOSE} SELECT 1")  # noqa: S608 - a constant of this file
+_CLOSE_ONLY = text(f"WITH {_CLOSE} SELECT 1")
 
 
 def close(engine: Engine, item: Item, begun: Begun, closing: Closing) -> None:

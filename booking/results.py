@@ -1,0 +1,201 @@
+"""Results as the agent reads them: the API's answers, built from plain rows. Pure."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from booking.errors import ErrorCode, ToolError, tool_error
+from booking.states import PENDING, IntentOutcome, IntentState, State, outcome_of
+
+SLOW = "The hotel system is slow today; still trying."
+#: What a client without long polling should wait between two polls, milliseconds.
+POLL_AFTER_MS = 1000
+
+
+class ItemRow(BaseModel):
+    """One item as stored, at its place in an intent."""
+
+    position: int
+    id: int
+    key: str
+    state: State
+    result: dict[str, Any] | None
+    error: ToolError | None
+    attempts: int
+    slow: bool
+    request: dict[str, Any]
+
+
+class IntentRow(BaseModel):
+    """One intent as stored, with its items in order."""
+
+    id: str
+    tenant_id: str
+    key: str
+    tool: str
+    conversation_id: str
+    created_at: datetime
+    expires_at: datetime
+    items: list[ItemRow]
+
+
+class Answer(BaseModel):
+    """An answer of the API."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class ItemAnswer(Answer):
+    """One effect: what became of it."""
+
+    position: int
+    id: int
+    key: str
+    state: State
+    result: dict[str, Any] | None = Field(default=None, description="The booking, once it exists.")
+    error: ToolError | None = None
+    attempts: int = Field(description="Calls made to the hotel system for it, look-ups included.")
+
+
+class IntentAnswer(Answer):
+    """What was asked, and what became of each item of it."""
+
+    id: str
+    key: str
+    tool: str
+    conversation_id: str
+    state: IntentState
+    outcome: IntentOutcome | None = None
+    items: list[ItemAnswer]
+    succeeded: list[int] = Field(description="Positions of the items that exist.")
+    failed: list[int]
+    pending: list[int]
+    unknown: list[int]
+    cancelled: list[int]
+    error: ToolError | None = None
+    fix: str | None = Field(default=None, description="What to do about the items that failed, ready to use.")
+    notice: str | None = Field(default=None, description="Something to tell the guest while the runtime goes on.")
+    poll_after_ms: int | None = None
+    created_at: datetime
+    expires_at: datetime
+
+
+class Owned(Answer):
+    """One booking that the guest holds."""
+
+    booking_id: str
+    item_id: int
+    result: dict[str, Any]
+
+
+class Missing(Answer):
+    """One item that does not exist, or is not known to."""
+
+    item_id: int
+    state: State
+    request: dict[str, Any]
+    error: ToolError | None
+
+
+class ConversationAnswer(Answer):
+    """What the guest owns, what failed, what is still open."""
+
+    id: str
+    owned: list[Owned]
+    failed: list[Missing]
+    open: list[Missing]
+
+
+def intent_answer(row: IntentRow) -> IntentAnswer:
+    """The intent as the agent reads it."""
+    items = [_item(item) for item in row.items]
+    outcome = outcome_of([item.state for item in items])
+    error = _intent_error(row, items, outcome)
+    places = {state: [item.position for item in items if item.state is state] for state in State}
+    waiting = outcome is None
+    return IntentAnswer(
+        id=row.id,
+        key=row.key,
+        tool=row.tool,
+        conversation_id=row.conversation_id,
+        state=IntentState.PENDING if waiting else IntentState.DONE,
+        outcome=outcome,
+        items=items,
+        succeeded=places[State.SUCCEEDED],
+        failed=places[State.FAILED],
+        pending=sorted(places[State.QUEUED] + places[State.RUNNING]),
+        unknown=places[State.UNKNOWN],
+        cancelled=places[State.CANCELLED],
+        error=error,
+        fix=error.fix if error else None,
+        notice=SLOW if any(item.slow and item.state in PENDING for item in row.items) else None,
+        poll_after_ms=POLL_AFTER_MS if waiting else None,
+        created_at=row.created_at,
+        expires_at=row.expires_at,
+    )
+
+
+def _item(item: ItemRow) -> ItemAnswer:
+    error = item.error
+    if item.state in PENDING or item.state is State.SUCCEEDED:
+        error = None
+    elif item.state is State.UNKNOWN:
+        error = tool_error("unknown_outcome")
+    return ItemAnswer(
+        position=item.position,
+        id=item.id,
+        key=item.key,
+        state=item.state,
+        result=item.result if item.state is State.SUCCEEDED else None,
+        error=error,
+        attempts=item.attempts,
+    )
+
+
+def _intent_error(row: IntentRow, items: Sequence[ItemAnswer], outcome: IntentOutcome | None) -> ToolError | None:
+    match outcome:
+        case IntentOutcome.PARTIAL:
+            if all(item.state in (State.SUCCEEDED, State.UNKNOWN) for item in items):
+                return tool_error("unknown_outcome")
+            return _partial(row, items)
+        case IntentOutcome.UNKNOWN:
+            return tool_error("unknown_outcome")
+        case IntentOutcome.FAILED:
+            return next(item.error for item in items if item.error)
+        case _:
+            return None
+
+
+def _partial(row: IntentRow, items: Sequence[ItemAnswer]) -> ToolError:
+    booked = [item for item in items if item.state is State.SUCCEEDED]
+    lost = [item for item in items if item.state in (State.FAILED, State.CANCELLED)]
+    requests = [row.items[item.position].request for item in lost]
+    owned = ", ".join(str((item.result or {}).get("booking_id")) for item in booked)
+    failed = "; ".join(
+        f"{request['room_type']} ({item.error.code}: {item.error.message})"
+        for item, request in zip(lost, requests, strict=True)
+        if item.error
+    )
+    return tool_error(
+        "partial",
+        succeeded=len(booked),
+        total=len(items),
+        owned=owned,
+        failed=failed,
+        fix=_fix(lost, requests, len(booked), owned),
+    )
+
+
+def _fix(lost: Sequence[ItemAnswer], requests: Sequence[dict[str, Any]], booked: int, owned: str) -> str:
+    """The line that keeps a 4-room group from becoming a 7-room group: ask again for the missing ones only."""
+    again = [
+        request
+        for item, request in zip(lost, requests, strict=True)
+        if item.error and item.error.code is not ErrorCode.INVALID_ARGUMENT
+    ]
+    names = ", ".join(request["room_type"] for request in again)
+    ready = json.dumps(again, ensure_ascii=False, separators=(", ", ": "))
+    return f"Ask again for {names} only: book_rooms with rooms={ready}; {booked} rooms are booked already: {owned}."

@@ -1,0 +1,71 @@
+"""Read intents and conversations as they are now. Plain reads; a missing one is None or left out."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Engine, Row, text
+
+from booking.results import IntentRow, ItemRow
+
+# One statement for all pollers that are woken together.
+_INTENTS = text("""
+SELECT n.id, n.tenant_id, n.key, n.tool, n.conversation_id, n.created_at, n.expires_at,
+       l.position, i.id AS item_id, i.key AS item_key, i.state, i.result, i.error, i.attempts, i.slow, i.request
+FROM intents n JOIN links l ON l.intent_id = n.id JOIN items i ON i.id = l.item_id
+WHERE n.id = ANY(:ids) ORDER BY n.id, l.position
+""")
+
+_CONVERSATION = text("""
+SELECT 0 AS position, i.id AS item_id, i.key AS item_key, i.state, i.result, i.error, i.attempts, i.slow, i.request
+FROM items i WHERE i.tenant_id = :tenant_id AND i.conversation_id = :conversation_id ORDER BY i.id LIMIT :most
+""")
+
+_CONVERSATION_EXISTS = text("SELECT 1 FROM conversations WHERE tenant_id = :tenant_id AND id = :conversation_id")
+
+#: More than any chat asks for; a bound on what one answer can hold.
+MOST_ITEMS = 5000
+
+
+def read_intents(engine: Engine, ids: Sequence[str]) -> dict[str, IntentRow]:
+    """The intents of `ids` that exist, with their items in order."""
+    with engine.connect() as connection:
+        rows = connection.execute(_INTENTS, {"ids": list(ids)}).all()
+    intents: dict[str, IntentRow] = {}
+    for row in rows:
+        if row.id not in intents:
+            intents[row.id] = IntentRow(
+                id=row.id,
+                tenant_id=row.tenant_id,
+                key=row.key,
+                tool=row.tool,
+                conversation_id=row.conversation_id,
+                created_at=row.created_at,
+                expires_at=row.expires_at,
+                items=[],
+            )
+        intents[row.id].items.append(_item(row))
+    return intents
+
+
+def read_conversation(engine: Engine, tenant_id: str, conversation_id: str) -> list[ItemRow] | None:
+    """The items asked for in a conversation, oldest first; None where the tenant has no such conversation."""
+    values = {"tenant_id": tenant_id, "conversation_id": conversation_id, "most": MOST_ITEMS}
+    with engine.connect() as connection:
+        rows = connection.execute(_CONVERSATION, values).all()
+        if not rows and connection.execute(_CONVERSATION_EXISTS, values).first() is None:
+            return None
+    return [_item(row) for row in rows]
+
+
+def _item(row: Row[Any]) -> ItemRow:
+    return ItemRow(
+        position=row.position,
+        id=row.item_id,
+        key=row.item_key,
+        state=row.state,
+        result=row.result,
+        error=row.error,
+        attempts=row.attempts,
+        slow=row.slow,
+        request=row.request,
+    )
