@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from booking.errors import ErrorCode
+from booking.errors import TABLE, ErrorCode
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,18 @@ class Done:
 class Rejected:
     """A positive rule of the adapter says that the provider refused: nothing was executed.
 
-    `values` fill the message of the error table (see `booking.errors`).
+    `row` names the message in `booking.errors.TABLE`; `values` are what the provider said to fill it. The arguments
+    that the message also names are added by whoever tells it.
     """
 
-    code: ErrorCode
+    row: str
     cause: str
     values: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def code(self) -> ErrorCode:
+        """The row's code."""
+        return TABLE[self.row][0]
 
 
 @dataclass(frozen=True)

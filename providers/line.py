@@ -1,0 +1,282 @@
+"""One HTTP request on one fresh connection, with a deadline that holds at the socket.
+
+Built on http.client because it can split connecting from sending: what fails before the send provably sent nothing.
+There is no pool, no proxy, no redirect and no repeat in here.
+
+Every receive and send gets only the time that is left of the whole, so a reply that trickles in byte by byte ends at
+the deadline too; no thread waits for anything. The one call that takes no deadline is getaddrinfo. It runs before the
+mark, so a slow resolver costs a thread time but can never let a write out late; `bound_name_resolution` bounds it.
+"""
+
+import functools
+import http.client
+import io
+import os
+import socket
+import ssl
+import struct
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
+
+from providers.ports import Unreachable
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer, WriteableBuffer
+
+#: A booking's answer has about 1 kB; a look-up's a few. More is a fault, and memory is shared by 64 threads.
+MAX_BODY = 1 << 20
+#: Room for the status line and the headers beside the body, interim (100) answers included.
+_MAX_HEAD = 1 << 16
+#: l_onoff, l_linger: a close drops what the kernel has not delivered yet, instead of retransmitting it for minutes.
+_ABORT_AT_CLOSE = struct.pack("ii", 1, 0)
+
+
+class NothingSent(Exception):
+    """The open line could not be used: provably no byte of the request left."""
+
+
+class Broken(Exception):
+    """Sending had begun and no complete reply came: the request may have been executed."""
+
+
+class TooLarge(Broken):
+    """The reply is larger than `MAX_BODY`."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A complete answer. Header names are in lower case; of a repeated header the last one counts."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a provider is. `path` is put before every request's path; it has no slash at its end."""
+
+    host: str
+    port: int
+    tls: bool
+    path: str
+
+
+def address_of(url: str) -> Address:
+    """Parse an http or https URL. Raises ValueError for anything else."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError("a provider's url must be http(s)://host[:port][/path]")
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("a provider's url must not hold credentials; use the token setting")
+    tls = parts.scheme == "https"
+    return Address(parts.hostname, parts.port or (443 if tls else 80), tls, parts.path.rstrip("/"))
+
+
+def bound_name_resolution() -> None:
+    """Make name resolution in this process give up early. Call it at process start, before any look-up of a name.
+
+    glibc reads RES_OPTIONS when a thread first resolves; its default is 5 s, twice, per name server. What the operator
+    has set stays. Other C libraries ignore it: there, name a caching resolver, or the provider by address.
+    """
+    os.environ.setdefault("RES_OPTIONS", "timeout:1 attempts:1")
+
+
+def open_line(url: str, connect_deadline: float, tls: ssl.SSLContext | None = None) -> "HttpLine":
+    """Resolve, connect and shake hands within `connect_deadline` seconds, or raise Unreachable. Sends no request.
+
+    `tls` is for private authorities; by default the system's trust counts.
+    """
+    address = address_of(url)
+    deadline = _Deadline(connect_deadline)
+    try:
+        sock = _connected(address, deadline)
+        if address.tls:
+            sock = _encrypted(sock, address.host, tls or _system_trust(), deadline)
+    except (OSError, ValueError) as error:  # ValueError: a host name that can't be encoded
+        raise Unreachable(_say(error)) from error
+    return HttpLine(sock, address)
+
+
+class HttpLine:
+    """An open connection for one request. A `providers.ports.Line`."""
+
+    def __init__(self, sock: socket.socket, address: Address) -> None:
+        self._sock = sock
+        self._address = address
+
+    def close(self) -> None:
+        """Drop the connection at once, with anything still undelivered; safe to call twice."""
+        self._sock.close()
+
+    def request(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str], deadline_seconds: float
+    ) -> Reply:
+        """Send once and read the whole reply within `deadline_seconds`. The line is closed afterwards.
+
+        Raises NothingSent, or Broken once sending had begun. Redirects are replies like any other.
+        """
+        wire = _Wire(self._sock, _Deadline(deadline_seconds))
+        try:
+            self._refuse_if_closed()
+            _limit_retransmission(self._sock, deadline_seconds)
+            self._send(wire, method, path, body, headers)
+            return _read_reply(wire, method)
+        except (OSError, http.client.HTTPException) as error:
+            raise (Broken if wire.begun else NothingSent)(_say(error)) from error
+        except ValueError as error:
+            if not wire.begun:  # a header of ours that can't be sent: a bug, not the provider's doing
+                raise
+            raise Broken("the answer is not HTTP") from error
+        finally:
+            self.close()
+
+    def _refuse_if_closed(self) -> None:
+        """Raise NothingSent if the provider has hung up on the idle line, or has spoken before it was asked."""
+        self._sock.settimeout(0)
+        try:
+            early = self._sock.recv(1)
+        except (BlockingIOError, ssl.SSLWantReadError):  # nothing there; TLS tickets are consumed on the way
+            return
+        except OSError as error:
+            raise NothingSent(f"before the send: {_say(error)}") from error
+        raise NothingSent("the provider spoke before it was asked" if early else "the provider closed the idle line")
+
+    def _send(self, wire: "_Wire", method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> None:
+        connection = http.client.HTTPConnection(self._address.host, self._address.port)
+        connection.auto_open = 0  # never a second connection behind our back
+        connection.default_port = 443 if self._address.tls else 80  # the Host header names the port otherwise
+        connection.sock = cast("Any", wire)
+        connection.request(method, self._address.path + path, body, {**headers, "Connection": "close"})
+
+
+class _Deadline:
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def left(self) -> float:
+        """Seconds left, above 0; raises TimeoutError when there are none."""
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return left
+
+
+class _Wire(io.RawIOBase):
+    """The part of a socket that http.client needs, under one deadline and one size limit for the whole exchange."""
+
+    def __init__(self, sock: socket.socket, deadline: _Deadline) -> None:
+        self._sock = sock
+        self._deadline = deadline
+        self._room = MAX_BODY + _MAX_HEAD
+        self.begun = False
+
+    def sendall(self, data: "ReadableBuffer") -> None:
+        rest = memoryview(data).cast("B")
+        while rest:
+            self._sock.settimeout(self._deadline.left())
+            self.begun = True  # before the call: one that fails may have sent a part
+            rest = rest[self._sock.send(rest) :]
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        return io.BufferedReader(self)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        self._sock.settimeout(self._deadline.left())
+        count = self._sock.recv_into(buffer)
+        self._room -= count
+        if self._room < 0:
+            raise TooLarge("the answer is too large")
+        return count
+
+
+def _read_reply(wire: _Wire, method: str) -> Reply:
+    response = http.client.HTTPResponse(cast("Any", wire), method=method)
+    try:
+        response.begin()
+        if (response.length or 0) > MAX_BODY:
+            raise TooLarge("the answer is too large")
+        # Bounded on purpose: read() without a size would allocate whatever length the peer claims.
+        body = response.read(MAX_BODY + 1)
+        if len(body) > MAX_BODY:
+            raise TooLarge("the answer is too large")
+        if response.length:  # a bounded read does not complain of a short body itself
+            raise http.client.IncompleteRead(b"", response.length)
+        headers = {name.lower(): value for name, value in response.getheaders()}
+        return Reply(response.status, headers, body)
+    finally:
+        response.close()
+
+
+def _connected(address: Address, deadline: _Deadline) -> socket.socket:
+    found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+    failure: OSError = TimeoutError()
+    for tried, (family, kind, protocol, _, target) in enumerate(found):
+        sock = socket.socket(family, kind, protocol)
+        try:
+            # A share of the time for each address, so that a dead one leaves time for the next.
+            sock.settimeout(deadline.left() / (len(found) - tried))
+            sock.connect(target)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ABORT_AT_CLOSE)
+        except OSError as error:
+            sock.close()
+            failure = error
+        else:
+            return sock
+    raise failure
+
+
+def _encrypted(sock: socket.socket, host: str, tls: ssl.SSLContext, deadline: _Deadline) -> socket.socket:
+    with sock:  # closes what the wrapping has not taken over
+        wrapped = tls.wrap_socket(sock, server_hostname=host, do_handshake_on_connect=False)
+    try:
+        wrapped.settimeout(deadline.left())
+        wrapped.do_handshake()
+    except BaseException:
+        wrapped.close()
+        raise
+    return wrapped
+
+
+@functools.cache
+def _system_trust() -> ssl.SSLContext:
+    """Reading the trust store takes 10 ms and more: once a process."""
+    return ssl.create_default_context()
+
+
+def _limit_retransmission(sock: socket.socket, seconds: float) -> None:
+    """Let the kernel, too, give up undelivered bytes at the deadline: it goes on while this process stands still."""
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, max(1, int(seconds * 1000)))
+
+
+def _say(error: Exception) -> str:
+    """A cause for the log, without addresses or content."""
+    match error:
+        case TimeoutError():
+            return "deadline passed"
+        case socket.gaierror():
+            return "name not resolved"
+        case ssl.SSLCertVerificationError():
+            return "certificate not trusted"
+        case ssl.SSLError():
+            return "TLS failed"
+        case ConnectionRefusedError():
+            return "connection refused"
+        case http.client.RemoteDisconnected():
+            return "closed without an answer"
+        case ConnectionResetError() | BrokenPipeError():
+            return "connection reset"
+        case http.client.IncompleteRead():
+            return "the answer ended early"
+        case http.client.HTTPException():
+            return "the answer is not HTTP"
+        case _:
+            return type(error).__name__

@@ -1,0 +1,116 @@
+"""The adapter for the reference contract: a hotel system that speaks JSON over HTTP."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import quote
+
+from booking.capabilities import Capabilities, ReferenceMatch
+from booking.outcomes import NotSent, Outcome, Unknown
+from booking.settings import Mode, Provider
+from providers.line import Broken, HttpLine, NothingSent, Reply, address_of, open_line
+from providers.ports import Line, Listing
+from providers.replies import classify_lookup, classify_write, confirm
+
+#: The create's fields in the order they are sent. A changed order would be another request under the same key.
+_STAY = ("property", "room_type", "check_in", "check_out", "guest", "adults", "children")
+_OPTIONAL = ("max_price", "rate_plan", "quote_id", "notes")
+_GUEST = ("name", "email", "phone")
+
+
+def reference_pms(provider: Provider, url: str) -> "ReferencePms":
+    """The adapter as `provider` declares it, for the system at `url`.
+
+    Raises ValueError for a url or token that can't be used.
+    """
+    address_of(url)
+    token = provider.token.get_secret_value() if provider.token else None
+    # http.client would refuse such a token later, and repeat it in its message.
+    if token is not None and not (token.isascii() and token.isprintable() and token.strip() == token != ""):
+        raise ValueError("the provider's token must be printable ASCII without outer blanks")
+    return ReferencePms(url, capabilities_of(provider), {"Authorization": f"Bearer {token}"} if token else {})
+
+
+def capabilities_of(provider: Provider) -> Capabilities:
+    """What the provider's mode and settings declare."""
+    keyed = provider.mode is Mode.KEYED
+    looks_up = provider.mode is not Mode.BLIND
+    return Capabilities(
+        keyed=frozenset({"create_booking"}) if keyed else frozenset(),
+        key_life=provider.key_life if keyed else timedelta(0),
+        key_locks=keyed,
+        key_survives_errors=keyed,
+        reference_match=ReferenceMatch.EXACT if looks_up else ReferenceMatch.NONE,
+        settle_time=timedelta(seconds=provider.settle_time),
+        absence_provable=provider.absence_provable and looks_up,
+        write_deadline=provider.write_deadline,
+        read_deadline=provider.read_deadline,
+        idle_timeout=timedelta(seconds=provider.idle_timeout),
+    )
+
+
+class ReferencePms:
+    """A `providers.ports.Pms`. One instance serves all threads: it holds no connection."""
+
+    def __init__(self, url: str, capabilities: Capabilities, credentials: Mapping[str, str]) -> None:
+        self._url = url
+        self._capabilities = capabilities
+        self._credentials = credentials
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the provider declares about itself."""
+        return self._capabilities
+
+    def connect(self) -> Line:
+        """Open a fresh line within `connect_deadline`, or raise Unreachable."""
+        return open_line(self._url, self._capabilities.connect_deadline)
+
+    def booking_body(self, stay: Mapping[str, Any], reference: str) -> bytes:
+        """The bytes of a create: compact ASCII JSON in a fixed order; what is None is left out."""
+        guest = _named(stay["guest"], _GUEST)
+        body = _named({**stay, "guest": guest}, _STAY) | {"reference": reference} | _named(stay, _OPTIONAL)
+        # str: a date or an amount that is not text yet has its ISO or plain decimal form.
+        return json.dumps(body, separators=(",", ":"), default=str).encode()
+
+    def create_booking(self, line: Line, body: bytes, key: str) -> Outcome:
+        """Send one create and read the answer within `write_deadline`. `body` is from `booking_body`."""
+        sent = json.loads(body)
+        headers = {"Content-Type": "application/json"}
+        if self._capabilities.honours_key("create_booking"):
+            headers["Idempotency-Key"] = key
+        reply = self._ask(line, "POST", "/v1/bookings", self._capabilities.write_deadline, body, headers)
+        if not isinstance(reply, Reply):
+            return reply
+        return confirm(classify_write(reply, sent["reference"], datetime.now(UTC)), sent)
+
+    def find_by_reference(self, line: Line, reference: str) -> Listing:
+        """All bookings that carry exactly `reference`, cancelled ones included, within `read_deadline`."""
+        path = f"/v1/bookings?reference={quote(reference, safe='')}"
+        reply = self._ask(line, "GET", path, self._capabilities.read_deadline)
+        return classify_lookup(reply, reference, datetime.now(UTC)) if isinstance(reply, Reply) else reply
+
+    def _ask(
+        self,
+        line: Line,
+        method: str,
+        path: str,
+        deadline: float,
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply | NotSent | Unknown:
+        if not isinstance(line, HttpLine):
+            raise TypeError("the line must come from connect()")
+        common = {"Accept": "application/json", "User-Agent": "roomkey", **self._credentials}
+        try:
+            return line.request(method, path, body, {**common, **(headers or {})}, deadline)
+        except NothingSent as failure:
+            return NotSent(str(failure))
+        except Broken as failure:
+            return Unknown(str(failure))
+
+
+def _named(values: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """Those of `names` that have a value, in their order."""
+    return {name: values[name] for name in names if values.get(name) is not None}

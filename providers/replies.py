@@ -1,0 +1,249 @@
+"""What an answer of the reference contract means. Pure, and by positive rules: what no rule names is Unknown.
+
+Texts of the provider go no further than checked ids, field names and one bounded line; its codes are repeated in a
+cause only if the contract knows them.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from booking.errors import ErrorCode
+from booking.outcomes import Done, Misconfigured, NotSent, Outcome, Rejected, Reservation, Unknown
+from booking.text import one_line
+from providers.line import Reply
+from providers.ports import Listing
+from providers.retry_after import retry_after
+
+#: Error codes of the contract. A body with another one is not an answer of this contract.
+CODES = frozenset(
+    {
+        *("invalid", "unauthorized", "forbidden", "not_found", "not_supported", "too_large"),
+        *("sold_out", "price_changed", "conflict", "cancelled", "key_in_progress", "key_reused"),
+        *("rate_limited", "internal", "unavailable", "timeout", "bad_gateway"),
+    }
+)
+#: What an answer to a create may repeat of the request: a different value means that we misunderstand each other.
+ECHOED = ("property", "room_type", "check_in", "check_out")
+
+_FIELD = re.compile(r"[A-Za-z0-9_.\[\]]{1,64}")
+_AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,3})?")
+_CURRENCY = re.compile(r"[A-Z]{3}")
+#: Longest text taken from a provider, characters.
+_LONGEST = 200
+
+_Error = dict[str, Any]
+
+
+def classify_write(reply: Reply, reference: str, now: datetime) -> Outcome:
+    """How a create ended. `Done.result` holds those fields of a Reservation that the provider said; see `confirm`."""
+    body = _json(reply.body)
+    if reply.status in (200, 201):
+        return _confirmation(body, reference)
+    error = _error(body)
+    if _is_our_mistake(reply.status, error, may_forbid=True):
+        return Misconfigured(_cause(reply, error))
+    if reply.status == 429:
+        return NotSent(_cause(reply, error), ErrorCode.RATE_LIMITED, _wait(reply, now))
+    return _refusal(reply, error) or Unknown(_cause(reply, error), _wait(reply, now))
+
+
+def classify_lookup(reply: Reply, reference: str, now: datetime) -> Listing:
+    """What a look-up told: the bookings that carry exactly `reference`, or why it told nothing."""
+    body = _json(reply.body)
+    error = _error(body)
+    if reply.status == 200:
+        return _bookings(body, reference)
+    if _is_our_mistake(reply.status, error, may_forbid=False):
+        return Misconfigured(_cause(reply, error))
+    if reply.status == 429:
+        return NotSent(_cause(reply, error), ErrorCode.RATE_LIMITED, _wait(reply, now))
+    return Unknown(_cause(reply, error), _wait(reply, now))
+
+
+def confirm(outcome: Outcome, sent: dict[str, Any]) -> Outcome:
+    """Complete a Done with what was sent, where the provider did not repeat it; Unknown where it says otherwise.
+
+    `sent` is the create's body. The guest's name is not compared: hotel systems reformat names.
+    """
+    if not isinstance(outcome, Done):
+        return outcome
+    for name in ECHOED:
+        if outcome.result.get(name, sent[name]) != sent[name]:
+            return Unknown(f"confirmed with another {name}")
+    request = {name: sent[name] for name in ECHOED} | {"guest_name": sent["guest"]["name"]}
+    return Done(request | outcome.result)
+
+
+def reservation_of(entry: Any) -> Reservation:
+    """A booking as the contract shows it. Raises ValueError for anything else.
+
+    `raw` stays empty: nobody needs the rest, and it holds the guest's data and characters that no database takes.
+    """
+    if not isinstance(entry, dict) or "error" in entry:
+        raise ValueError("not a booking")
+    guest = entry.get("guest")
+    if not isinstance(guest, dict):
+        raise ValueError("guest")
+    return Reservation(
+        booking_id=_text(entry.get("booking_id")),
+        reference=_text(entry.get("reference")),
+        status=_status(entry.get("status")),
+        property=_text(entry.get("property")),
+        room_type=_text(entry.get("room_type")),
+        check_in=_date(entry.get("check_in")),
+        check_out=_date(entry.get("check_out")),
+        guest_name=_text(guest.get("name")),
+    )
+
+
+def _confirmation(body: Any, reference: str) -> Outcome:
+    if not isinstance(body, dict):
+        return Unknown("success without a readable body")
+    if "error" in body:
+        return Unknown("success with an error in the body")
+    try:
+        result = {"booking_id": _text(body.get("booking_id")), "reference": _text(body.get("reference"))}
+        result["status"] = _status(body.get("status"))
+        result |= _repeated(body)
+    except ValueError:
+        return Unknown("success without a usable id, reference, status or stay")
+    if result["reference"] != reference:
+        return Unknown("success with another reference")
+    if result["status"] != "confirmed":
+        return Unknown("success for a booking that is not confirmed")
+    return Done(result)
+
+
+def _repeated(body: dict[str, Any]) -> dict[str, str]:
+    """The parts of the stay that a confirmation repeats; it may leave any of them out. Raises ValueError."""
+    parse: dict[str, Callable[[Any], str]] = {"check_in": _date, "check_out": _date}
+    said = {name: parse.get(name, _text)(body[name]) for name in ECHOED if body.get(name) is not None}
+    guest = body.get("guest")
+    if isinstance(guest, dict) and guest.get("name") is not None:
+        said["guest_name"] = _text(guest["name"])
+    return said
+
+
+def _bookings(body: Any, reference: str) -> Listing:
+    listed = body.get("bookings") if isinstance(body, dict) and "error" not in body else None
+    if not isinstance(listed, list):
+        return Unknown("the look-up's answer is not a list of bookings")
+    try:
+        found = [reservation_of(entry) for entry in listed]
+    except ValueError:  # a dropped entry could be the very one that was looked for
+        return Unknown("the look-up's answer has an unreadable entry")
+    return [booking for booking in found if booking.reference == reference]
+
+
+def _is_our_mistake(status: int, error: _Error | None, *, may_forbid: bool) -> bool:
+    """Whether our credentials or our address are wrong. `may_forbid`: a 403 may be about the object asked for."""
+    match status:
+        case 401:
+            return True
+        case 403:
+            return not (may_forbid and error is not None and error["code"] == "forbidden")
+        case 404 | 405:
+            return error is None  # something answers there, but not this contract
+        case _:
+            return 300 <= status < 400
+
+
+def _refusal(reply: Reply, error: _Error | None) -> Rejected | None:
+    """The positive rules: only these combinations of status, code and content say that nothing was executed."""
+    if error is None:
+        return None
+    cause = _cause(reply, error)
+    field = _field(error)
+    match reply.status, error["code"]:
+        case 409, "sold_out":
+            return Rejected("sold_out", cause)
+        case 409, "price_changed" if price := _price(error.get("price")):
+            return Rejected("price_changed", cause, {"price": price})
+        case ((400 | 422), "invalid") if field:
+            return Rejected("refused_argument", cause, {"field": field, "problem": _problem(error)})
+        case 404, "not_found":
+            return Rejected("not_found", cause, {"what": f"The {field}" if field else "What was asked for"})
+        case 403, "forbidden":
+            return Rejected("denied", cause)
+        case _:
+            return None
+
+
+def _json(body: bytes) -> Any:
+    """The body as JSON, or None; None is no answer in this contract either."""
+    try:
+        return json.loads(body.decode())
+    except (ValueError, RecursionError):  # RecursionError: a megabyte of brackets
+        return None
+
+
+def _error(body: Any) -> _Error | None:
+    """The error object, if the body has the contract's error shape with a code that the contract knows."""
+    error = body.get("error") if isinstance(body, dict) else None
+    if not isinstance(error, dict) or not isinstance(error.get("message"), str):
+        return None
+    code = error.get("code")
+    return error if isinstance(code, str) and code in CODES else None
+
+
+def _cause(reply: Reply, error: _Error | None) -> str:
+    return f"HTTP {reply.status} {error['code']}" if error else f"HTTP {reply.status}"
+
+
+def _wait(reply: Reply, now: datetime) -> float | None:
+    return retry_after(reply.headers.get("retry-after"), now)
+
+
+def _text(value: Any) -> str:
+    """A non-empty line that a database takes, unchanged. Raises ValueError."""
+    if not isinstance(value, str) or len(value) > _LONGEST or one_line(value) != value:
+        raise ValueError("not a usable text")
+    return value
+
+
+def _status(value: Any) -> str:
+    if value not in ("confirmed", "cancelled"):
+        raise ValueError("unknown status")
+    return str(value)
+
+
+def _date(value: Any) -> str:
+    if not isinstance(value, str) or date.fromisoformat(value).isoformat() != value:
+        raise ValueError("not a plain date")
+    return value
+
+
+def _field(error: _Error) -> str | None:
+    value = error.get("field")
+    return value if isinstance(value, str) and _FIELD.fullmatch(value) else None
+
+
+def _problem(error: _Error) -> str:
+    """The provider's own words, if they are one short line: a language model will read them."""
+    try:
+        return _text(error["message"])
+    except ValueError:
+        return "it was refused"
+
+
+def _price(value: Any) -> str | None:
+    """ "190.00 EUR" of {"amount": "190.00" or 190.0, "currency": "EUR"}; None for anything else."""
+    if not isinstance(value, dict):
+        return None
+    amount, currency = value.get("amount"), value.get("currency")
+    if isinstance(amount, int | float) and not isinstance(amount, bool):
+        amount = _decimal(amount)
+    if not (isinstance(amount, str) and _AMOUNT.fullmatch(amount)):
+        return None
+    return f"{amount} {currency}" if isinstance(currency, str) and _CURRENCY.fullmatch(currency) else None
+
+
+def _decimal(amount: float) -> str | None:
+    try:
+        return f"{Decimal(repr(amount)):.2f}"
+    except (InvalidOperation, ValueError):  # ValueError: an integer of thousands of digits
+        return None
