@@ -28,7 +28,7 @@ _CHECK = """
     OR (rev = :rev AND (lease_until IS NULL OR lease_until < clock_timestamp()))
 """
 
-# The three in one shape. `publish_at` is the end of the lease: should this worker die, the relay takes over then.
+# The three in one shape. `publish_at` is the end of the lease: if this worker dies, the relay takes over then.
 _BEGIN = """
 WITH claimed AS (
     UPDATE items SET rev = rev + 1, token = :token, lease_until = clock_timestamp() + :lease * interval '1 s',

@@ -1,0 +1,1 @@
+"""What happens to a message: publish, write; attempt, decide; relay, prune; operations."""

@@ -1,0 +1,99 @@
+"""A booking: written by a create under our key and reference, looked up by the reference."""
+
+from dataclasses import asdict
+from datetime import datetime
+
+from booking import keys
+from booking.arguments import Stay
+from booking.outcomes import Absent, Done, Finding, Found, Mismatched, Outcome, Rejected, Reservation, Unknown
+from booking.states import Queue
+from booking.text import folded
+from dedupe.items import Item
+from dedupe.submission import Wanted
+from providers.ports import Line, Pms
+
+EFFECT = "booking"
+
+
+def wanted_booking(secret: bytes, conversation_id: str, stay: Stay, provider: str) -> Wanted:
+    """One room as an effect. `create_booking` and a one-room `book_rooms` make the same one."""
+    identity = keys.booking_identity(stay)
+    return Wanted(
+        base=keys.base_key(secret, conversation_id, EFFECT, identity),
+        fingerprint=keys.fingerprint(secret, stay),
+        request=stay.model_dump(mode="json", exclude_none=True),
+        scope=conversation_id,
+        effect=EFFECT,
+        queue=Queue.BOOKINGS,
+        provider=provider,
+    )
+
+
+class Booking:
+    """One room for one stay (see `port.Operation`)."""
+
+    effect = EFFECT
+
+    def body(self, pms: Pms, item: Item) -> bytes:
+        """The create request."""
+        return pms.booking_body(item.request, item.reference)
+
+    def write(self, pms: Pms, line: Line, item: Item, body: bytes) -> Outcome:
+        """Send the create; a confirmation with other values than asked is no success."""
+        outcome = pms.create_booking(line, body, item.provider_key)
+        if isinstance(outcome, Rejected):
+            # The message names the stay; the provider's own values (a new price) go on top.
+            return Rejected(outcome.row, outcome.cause, {**item.request, **outcome.values})
+        if isinstance(outcome, Done):
+            wrong = differences(item, Reservation(**outcome.result))
+            if wrong:
+                return Unknown(f"confirmed with another {', '.join(wrong)}")
+            return Done(shown(Reservation(**outcome.result)))
+        return outcome
+
+    def check(self, pms: Pms, line: Line, item: Item, begun_at: datetime) -> Finding:
+        """Look the booking up by reference."""
+        listing = pms.find_by_reference(line, item.reference)
+        if not isinstance(listing, list):
+            return listing
+        if not listing:
+            return Absent(begun_at)
+        good = [booking for booking in listing if booking.is_live() and not differences(item, booking)]
+        if not good:
+            return Mismatched(_why(item, listing), begun_at)
+        return Found(shown(good[0]), begun_at, others=tuple(booking.booking_id for booking in good[1:]))
+
+    def provider_id(self, result: dict[str, object]) -> str:
+        """The booking id."""
+        return str(result["booking_id"])
+
+
+def differences(item: Item, booking: Reservation) -> list[str]:
+    """The names of the fields in which a booking at the provider is not what the item asked for."""
+    asked = item.request
+    pairs = {
+        "reference": (item.reference, booking.reference),
+        "property": (asked["property"], booking.property),
+        "room_type": (asked["room_type"], booking.room_type),
+        "check_in": (asked["check_in"], booking.check_in),
+        "check_out": (asked["check_out"], booking.check_out),
+        "guest": (folded(asked["guest"]["name"]), folded(booking.guest_name)),
+    }
+    return [name for name, (ours, theirs) in pairs.items() if ours != theirs]
+
+
+def shown(booking: Reservation) -> dict[str, str]:
+    """A booking as the agent is given it: no reference, which is ours, and nothing raw."""
+    fields = asdict(booking)
+    return {name: fields[name] for name in fields if name not in ("reference", "raw")}
+
+
+def _why(item: Item, listing: list[Reservation]) -> str:
+    reasons = [
+        f"{booking.booking_id} is {booking.status}, differs in {', '.join(differences(item, booking)) or 'nothing'}"
+        for booking in listing
+    ]
+    return "; ".join(reasons)
+
+
+BOOKING = Booking()
