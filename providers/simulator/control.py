@@ -113,8 +113,10 @@ async def add_fault(body: Annotated[dict[str, Any], Body()], request: Request) -
     try:
         rule = simulator_of(request).faults.add(body)
     except ValidationError as error:
-        # The kind's name stands where FastAPI would have put "body".
-        errors = [{**item, "loc": ("body", *item["loc"])} for item in error.errors(include_context=False)]
+        # As FastAPI would name them; what has no place of its own is about the kind.
+        errors = [
+            {**item, "loc": ("body", *(item["loc"] or ("kind",)))} for item in error.errors(include_context=False)
+        ]
         raise RequestValidationError(errors) from None
     return json_answer(201, rule.shown())
 

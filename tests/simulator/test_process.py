@@ -1,0 +1,49 @@
+"""The process: its token, its connections, its end."""
+
+import signal
+import socket
+import subprocess
+import sys
+
+import httpx
+import psutil
+
+from tests.pms import ROOT, Pms, start_simulator
+from tests.simulator.calls import book, book_in_vain, error
+
+
+def test_a_token_is_asked_for_if_there_is_one() -> None:
+    with start_simulator(token="letmein") as pms, httpx.Client(base_url=pms.url) as http:
+        assert error(book(http)) == (401, "unauthorized", None)
+        http.headers["authorization"] = "Bearer letmeout"
+        assert error(book(http)) == (401, "unauthorized", None)
+        http.headers["authorization"] = "Bearer letmein-readonly"
+        assert error(book(http)) == (403, "forbidden", None)
+        assert http.get("/v1/bookings", params={"reference": "r-1"}).status_code == 200
+        http.headers["authorization"] = "Bearer letmein"
+        assert book(http).status_code == 201
+        assert [call["status"] for call in pms.ledger()] == [401, 401, 403, 200, 201]
+
+
+def test_an_idle_connection_is_closed(pms: Pms) -> None:
+    host, port = pms.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=5) as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nhost: pms\r\n\r\n")
+        while connection.recv(1000):
+            pass  # the end of the stream comes within the 5 s above, from a server with 1 s of patience
+
+
+def test_it_stops_while_it_holds_calls() -> None:
+    with start_simulator("lookup-only") as pms, httpx.Client(base_url=pms.url) as http:
+        pms.fault("hold_before_commit")
+        book_in_vain(http)
+        process = psutil.Process(pms.pid)
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=5)
+
+
+def test_an_unknown_mode_is_refused_at_the_start() -> None:
+    command = [sys.executable, "-m", "providers.simulator", "--mode", "psychic"]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=20, check=False)
+    assert ended.returncode == 2
+    assert "lookup-only" in ended.stderr
