@@ -17,7 +17,7 @@ class ReferenceMatch(StrEnum):
 class Capabilities:
     """Declared facts of one provider. The defaults are the careful ones: nothing helps us."""
 
-    #: Operations that honour an idempotency key.
+    #: Effects whose write honours an idempotency key.
     keyed: frozenset[str] = frozenset()
     #: How long the provider remembers a key after its first use.
     key_life: timedelta = timedelta(0)
@@ -45,6 +45,6 @@ class Capabilities:
         """Whether a write can be found again by our reference."""
         return self.reference_match is not ReferenceMatch.NONE
 
-    def honours_key(self, operation: str) -> bool:
-        """Whether repeating `operation` under one key has at most one effect while the key lives."""
-        return operation in self.keyed and self.key_locks and self.key_survives_errors
+    def honours_key(self, effect: str) -> bool:
+        """Whether repeating the write of `effect` under one key has at most one effect while the key lives."""
+        return effect in self.keyed and self.key_locks and self.key_survives_errors

@@ -37,7 +37,7 @@ def capabilities_of(provider: Provider) -> Capabilities:
     keyed = provider.mode is Mode.KEYED
     looks_up = provider.mode is not Mode.BLIND
     return Capabilities(
-        keyed=frozenset({"create_booking"}) if keyed else frozenset(),
+        keyed=frozenset({"booking"}) if keyed else frozenset(),
         key_life=provider.key_life if keyed else timedelta(0),
         key_locks=keyed,
         key_survives_errors=keyed,
@@ -78,7 +78,7 @@ class ReferencePms:
         """Send one create and read the answer within `write_deadline`. `body` is from `booking_body`."""
         sent = json.loads(body)
         headers = {"Content-Type": "application/json"}
-        if self._capabilities.honours_key("create_booking"):
+        if self._capabilities.honours_key("booking"):
             headers["Idempotency-Key"] = key
         reply = self._ask(line, "POST", "/v1/bookings", self._capabilities.write_deadline, body, headers)
         if not isinstance(reply, Reply):
