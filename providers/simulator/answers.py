@@ -14,12 +14,13 @@ from providers.simulator.errors import CODES, error_body
 
 # Where the protocol leaves the connection for us; see server.py.
 TRANSPORT = "roomkey.transport"
+COMPACT = json.JSONEncoder(separators=(",", ":"))
 LINGER_NOTHING = struct.pack("ii", 1, 0)  # on, 0 s: closing sends RST instead of FIN
 
 
 def json_answer(status: int, body: Any, headers: dict[str, str] | None = None) -> Response:
     """ASCII JSON: whatever a caller sent can be repeated in it, even half a surrogate pair."""
-    content = json.dumps(body, separators=(",", ":")).encode()
+    content = COMPACT.encode(body).encode()
     return Response(content, status, headers, media_type="application/json")
 
 
@@ -45,8 +46,10 @@ class Reset(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Close at once, with nothing sent and nothing waited for."""
         transport = _transport(scope)
-        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_NOTHING)
-        transport.abort()
+        if not transport.is_closing():  # else the caller was first to hang up
+            connection = transport.get_extra_info("socket")
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_NOTHING)
+            transport.abort()
         await gone(receive)
 
 

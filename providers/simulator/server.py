@@ -1,5 +1,6 @@
 """The process: uvicorn with its connections in reach, so that answers can break them."""
 
+import asyncio
 import os
 import socket
 from collections.abc import Callable
@@ -21,12 +22,39 @@ BACKLOG = 2048  # bursts of a thousand connections must not be refused
 
 
 class ReachableProtocol(HttpToolsProtocol):
-    """Puts the connection into the ASGI scope."""
+    """Puts the connection into the ASGI scope, and closes every silent one.
+
+    uvicorn itself closes only connections that had an answer before. A caller that connects, sleeps and then
+    sends would still be served after `idle_timeout`, and nobody could prove a booking absent.
+    """
+
+    _receiving = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """A connection without a first request is idle, too."""
+        super().connection_made(transport)
+        self._expect_bytes()
+
+    def data_received(self, data: bytes) -> None:
+        """Half a request is waited for no longer than the next one."""
+        super().data_received(data)
+        if self._receiving and not self.transport.is_closing():
+            self._expect_bytes()
 
     def on_message_begin(self) -> None:
         """Called by the parser at the start of each request."""
         super().on_message_begin()
+        self._receiving = True
         self.scope["extensions"] = {TRANSPORT: self.transport}  # type: ignore[dict-item]
+
+    def on_message_complete(self) -> None:
+        """Called by the parser at the end of each request."""
+        self._receiving = False
+        super().on_message_complete()
+
+    def _expect_bytes(self) -> None:
+        self._unset_keepalive_if_required()
+        self.timeout_keep_alive_task = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
 
 
 class SimulatorServer(uvicorn.Server):

@@ -4,6 +4,7 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import ExitStack
 
 import httpx
 import psutil
@@ -25,12 +26,31 @@ def test_a_token_is_asked_for_if_there_is_one() -> None:
         assert [call["status"] for call in pms.ledger()] == [401, 401, 403, 200, 201]
 
 
-def test_an_idle_connection_is_closed(pms: Pms) -> None:
+HALF = b"POST /v1/bookings HTTP/1.1\r\nhost: pms\r\ncontent-length: 9\r\ncontent-type: application/json\r\n\r\n{"
+
+
+def test_silent_connections_are_closed_whatever_was_sent_before(pms: Pms) -> None:
+    with ExitStack() as open_ones:
+        connections = [open_ones.enter_context(connected(pms)) for _ in range(4)]
+        whole = b"GET /healthz HTTP/1.1\r\nhost: pms\r\n\r\n"
+        for connection, sent in zip(connections, (b"", b"GET /v1/book", HALF, whole), strict=True):
+            connection.sendall(sent)
+        for connection in connections:
+            while connection.recv(1000):
+                pass  # the stream ends within the 5 s of `connected`, from a server with 1 s of patience
+    assert pms.ledger() == []
+
+
+def test_a_caller_that_hangs_up_in_the_middle_of_a_request_was_never_received(pms: Pms, http: httpx.Client) -> None:
+    with connected(pms) as connection:
+        connection.sendall(HALF)
+    assert book(http).status_code == 201
+    assert len(pms.ledger()) == 1
+
+
+def connected(pms: Pms) -> socket.socket:
     host, port = pms.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=5) as connection:
-        connection.sendall(b"GET /healthz HTTP/1.1\r\nhost: pms\r\n\r\n")
-        while connection.recv(1000):
-            pass  # the end of the stream comes within the 5 s above, from a server with 1 s of patience
+    return socket.create_connection((host, int(port)), timeout=5)
 
 
 def test_it_stops_while_it_holds_calls() -> None:
