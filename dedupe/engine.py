@@ -1,13 +1,35 @@
 """Connections to Postgres. Every statement is its own transaction unless `transaction` is asked for."""
 
-from sqlalchemy import Engine, create_engine, event
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import Engine as Engine  # the other rooms name the type from here; sqlalchemy stays in this one
+from sqlalchemy import create_engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import InterfaceError, InternalError, OperationalError, TimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 #: libpq's minimum; it rounds 1 up to 2 itself.
 CONNECT_SECONDS = 2
 #: No statement of ours takes long; one that waits for a lock this long has met a stuck transaction.
 STATEMENT_MS = 5_000
+
+
+class DatabaseAway(Exception):
+    """Postgres can't be reached, doesn't answer in time, or can't write just now. A commit may have happened."""
+
+
+@contextmanager
+def or_away() -> Iterator[None]:
+    """Raise DatabaseAway for what is the database's state and not our statement's fault.
+
+    Among them an exhausted pool (TimeoutError) and a server that became a standby (an InternalError of psycopg).
+    """
+    try:
+        yield
+    except (OperationalError, InterfaceError, InternalError, TimeoutError) as error:
+        cause = getattr(error, "orig", None) or error
+        raise DatabaseAway(f"{type(cause).__name__}: {cause}") from error
 
 
 def make_engine(url: str, connections: int, *, pool_timeout: float = 5.0) -> Engine:
@@ -23,6 +45,7 @@ def make_engine(url: str, connections: int, *, pool_timeout: float = 5.0) -> Eng
         pool_timeout=pool_timeout,
         # A connection that died while idle is replaced before use, by the pool; no statement is ever repeated.
         pool_pre_ping=False,
+        hide_parameters=True,  # they hold guests' data, and errors are logged
         connect_args={
             "connect_timeout": CONNECT_SECONDS,
             "options": f"-c statement_timeout={STATEMENT_MS} -c idle_in_transaction_session_timeout={STATEMENT_MS}",

@@ -24,10 +24,15 @@ class Publisher:
         self._paused_until = 0.0
         self._lock = threading.Lock()
 
+    @property
+    def paused(self) -> bool:
+        """Whether the broker failed a moment ago."""
+        return time.monotonic() < self._paused_until
+
     def publish(self, items: Iterable[tuple[int, str]]) -> list[int]:
         """Send a message for each (item id, queue). Returns the ids that got none; their items are due at the relay."""
         left = list(items)
-        if not left or time.monotonic() < self._paused_until:
+        if not left or self.paused:
             return [item_id for item_id, _ in left]
         deadline = time.monotonic() + self._budget
         try:

@@ -1,0 +1,121 @@
+"""One attempt: line open, mark committed, clock looked at, one send, outcome. Never raises for what a provider does."""
+
+import logging
+import time
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from booking.outcomes import Finding, Misconfigured, NotSent, Outcome, Unknown
+from booking.states import Kind, State
+from dedupe.begin import begin
+from dedupe.items import Begun, Item
+from providers.ports import Line, Pms, Unreachable
+from tasks.clock import SendClock
+from tasks.operations import OPERATIONS
+from tasks.runtime import Runtime
+
+log = logging.getLogger("roomkey.attempt")
+
+#: Beyond the call's own deadline, seconds: time to record how it ended before anybody else may take the item up.
+LEASE_MARGIN = 5.0
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """How one attempt ended. `begun` is None where the call failed before its mark: nothing was sent.
+
+    `item` counts the attempt; `now` is the database's time of its end.
+    """
+
+    kind: Kind
+    outcome: Outcome | Finding
+    begun: Begun | None
+    item: Item
+    now: datetime
+
+
+def attempt(runtime: Runtime, item: Item, kind: Kind, held: Begun | None) -> Attempt | None:
+    """Make one call of `kind` for `item`. None: the mark was refused, somebody else has moved the item."""
+    pms = runtime.providers[item.provider]
+    started = time.monotonic()
+    try:
+        line = pms.connect()
+    except Unreachable as failure:
+        ended = Attempt(kind, NotSent(str(failure)), None, item, _later(item.now, started))
+    else:
+        with closing(line):
+            begun = _call(runtime, pms, line, item, kind, held)
+        if begun is None:
+            return None
+        ended = begun
+    _log(ended, started)
+    return ended
+
+
+def _call(runtime: Runtime, pms: Pms, line: Line, item: Item, kind: Kind, held: Begun | None) -> Attempt | None:
+    caps, operation = pms.capabilities, OPERATIONS[item.effect]
+    writes = kind is Kind.WRITE
+    body = (item.request_bytes or operation.body(pms, item)) if writes else b""
+    deadline = caps.write_deadline if writes else caps.read_deadline
+    runtime.at("connected")
+    clock = SendClock.start()
+    begun = begin(
+        runtime.engine,
+        item,
+        kind,
+        held=held,
+        lease=deadline + LEASE_MARGIN,
+        send_window=caps.send_window,
+        body=body if writes else None,
+    )
+    if begun is None:
+        return None
+    runtime.at("begun")
+    started = time.monotonic()
+    outcome: Outcome | Finding
+    if clock.elapsed() >= caps.send_window:
+        outcome = NotSent("the process was paused between the mark and the send")
+    elif writes:
+        outcome = operation.write(pms, line, item, body)
+    else:
+        outcome = operation.check(pms, line, item, begun.started_at)
+    runtime.at("answered")
+    counted = _count(item, begun, body, outcome) if writes else item
+    return Attempt(kind, outcome, begun, counted, _later(begun.started_at, started))
+
+
+def _count(item: Item, begun: Begun, body: bytes, outcome: Outcome | Finding) -> Item:
+    """The item with this write in its sums: in doubt by it only if it may have had an effect."""
+    if isinstance(outcome, NotSent | Misconfigured):
+        return replace(item, state=State.RUNNING, request_bytes=body)
+    return replace(
+        item,
+        state=State.RUNNING,
+        request_bytes=body,
+        writes=item.writes + 1,
+        first_sent_at=item.first_sent_at or begun.started_at,
+        doubted_at=item.doubted_at or begun.started_at,
+        last_send=max(item.last_send or begun.may_send_until, begun.may_send_until),
+        doubts=(*item.doubts, begun.may_send_until) if isinstance(outcome, Unknown) else item.doubts,
+    )
+
+
+def _later(start: datetime, started: float) -> datetime:
+    """The database's time now, told by our own clock since it last told us."""
+    return start + timedelta(seconds=time.monotonic() - started)
+
+
+def _log(ended: Attempt, started: float) -> None:
+    """One line an attempt, so that one search for the key tells the story of a write. No guest data."""
+    outcome = ended.outcome
+    log.info(
+        "attempt key=%s reference=%s item=%d kind=%s outcome=%s elapsed=%.3fs%s",
+        ended.item.key,
+        ended.item.reference,
+        ended.item.id,
+        ended.kind.value,
+        type(outcome).__name__,
+        time.monotonic() - started,
+        f" cause={outcome.cause!r}" if isinstance(outcome, NotSent | Unknown | Misconfigured) else "",
+    )

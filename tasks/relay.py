@@ -1,0 +1,44 @@
+"""The relay: sends a message for every item that wants one and has none in sight."""
+
+import logging
+
+from celery import Celery
+
+from booking.states import Queue
+from dedupe.engine import Engine
+from dedupe.relay import give_back, take_due
+from tasks.publish import Publisher
+
+log = logging.getLogger("roomkey.relay")
+
+#: Messages that may wait in a queue. Each is a token that runs any due item, so more would only be copies.
+WINDOW = 1000
+#: Items taken in one go: small enough that a crash in between delays few of them.
+BATCH = 200
+
+
+def relay_once(engine: Engine, app: Celery, publisher: Publisher) -> int:
+    """Publish what is due, up to the window of each queue. Returns the number of messages sent."""
+    room = _room(app)
+    sent = 0
+    for queue, free in room.items():
+        taken = take_due(engine, [queue], min(free, BATCH)) if free > 0 else []
+        if taken:
+            unsent = publisher.publish(taken)
+            if unsent:
+                give_back(engine, unsent)
+            sent += len(taken) - len(unsent)
+    return sent
+
+
+def _room(app: Celery) -> dict[str, int]:
+    """How many messages each queue may still take; none at all while the broker is away."""
+    try:
+        with app.connection_for_write() as connection:
+            channel = connection.default_channel
+            return {
+                queue.value: WINDOW - channel.queue_declare(queue.value, passive=True).message_count for queue in Queue
+            }
+    except Exception as failure:  # noqa: BLE001 - whatever the broker's client raises: try again next round
+        log.warning("the relay can't reach the broker: %s", type(failure).__name__)
+        return {}
