@@ -43,7 +43,8 @@ def make_engine(url: str, connections: int, *, pool_timeout: float = 5.0) -> Eng
         pool_size=connections,
         max_overflow=0,
         pool_timeout=pool_timeout,
-        # A connection that died while idle is replaced before use, by the pool; no statement is ever repeated.
+        # A connection that died while idle fails one statement, and the pool drops all its siblings; no statement is
+        # ever repeated, and none pays for a ping before it.
         pool_pre_ping=False,
         hide_parameters=True,  # they hold guests' data, and errors are logged
         connect_args={

@@ -3,17 +3,27 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Engine, Row, text
+from sqlalchemy import Engine, Row, TextClause, text
 
 from booking.results import IntentRow, ItemRow
 
-# One statement for all pollers that are woken together.
-_INTENTS = text("""
+# One statement for all who poll at the same time.
+_SELECT = """
 SELECT n.id, n.tenant_id, n.key, n.tool, n.conversation_id, n.created_at, n.expires_at,
        l.position, i.id AS item_id, i.key AS item_key, i.state, i.result, i.error, i.attempts, i.slow, i.request
 FROM intents n JOIN links l ON l.intent_id = n.id JOIN items i ON i.id = l.item_id
-WHERE n.id = ANY(:ids) ORDER BY n.id, l.position
-""")
+WHERE n.id = ANY(:ids) {only} ORDER BY n.id, l.position
+"""
+_INTENTS = text(_SELECT.format(only=""))
+
+# For those who wait: most of theirs are not done, and a batch is woken by each of its items.
+_DONE = text(
+    _SELECT.format(
+        only="""AND NOT EXISTS (
+    SELECT FROM links o JOIN items p ON p.id = o.item_id
+    WHERE o.intent_id = n.id AND p.state IN ('queued', 'running'))"""
+    )
+)
 
 _CONVERSATION = text("""
 SELECT 0 AS position, i.id AS item_id, i.key AS item_key, i.state, i.result, i.error, i.attempts, i.slow, i.request
@@ -28,8 +38,17 @@ MOST_ITEMS = 5000
 
 def read_intents(engine: Engine, ids: Sequence[str]) -> dict[str, IntentRow]:
     """The intents of `ids` that exist, with their items in order."""
+    return _read(engine, _INTENTS, ids)
+
+
+def read_done(engine: Engine, ids: Sequence[str]) -> dict[str, IntentRow]:
+    """Those intents of `ids` of which no item is pending any more."""
+    return _read(engine, _DONE, ids)
+
+
+def _read(engine: Engine, statement: TextClause, ids: Sequence[str]) -> dict[str, IntentRow]:
     with engine.connect() as connection:
-        rows = connection.execute(_INTENTS, {"ids": list(ids)}).all()
+        rows = connection.execute(statement, {"ids": list(ids)}).all()
     intents: dict[str, IntentRow] = {}
     for row in rows:
         if row.id not in intents:

@@ -14,6 +14,7 @@ from dedupe.items import Begun, Closing, Item, Move, Settled
 
 # The row is locked first, so that `before` is what the move really starts from. A settled success never changes.
 # The letters: those the decision asks for; a success that was told as a failure; a second success with another id.
+# Letters that only waited for a verdict are closed by it.
 _SETTLE = """
 WITH {closing}, before AS (
     SELECT id, tenant_id, state, provider_id, token, rev, lease_until FROM items WHERE id = :id FOR UPDATE
@@ -50,6 +51,10 @@ WITH {closing}, before AS (
     UNION ALL SELECT b.tenant_id, b.id, 'duplicate', 'settled as ' || b.provider_id || ', exists as ' || :provider_id
     FROM before b WHERE :proven AND b.state = 'succeeded' AND b.provider_id <> :provider_id
     ON CONFLICT (item_id, reason) WHERE closed_at IS NULL DO NOTHING
+), heard AS (
+    UPDATE dead_letters d SET closed_at = clock_timestamp()
+    WHERE :state IN ('succeeded', 'failed', 'cancelled') AND d.item_id = :id AND d.closed_at IS NULL
+      AND d.reason IN ('unknown_outcome', 'misconfigured') AND EXISTS (SELECT FROM moved)
 ), told AS (
     INSERT INTO events (tenant_id, item_id, kind, detail)
     SELECT b.tenant_id, b.id, CASE WHEN b.state = 'unknown' THEN 'verdict' ELSE 'late_success' END,

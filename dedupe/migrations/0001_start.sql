@@ -139,3 +139,9 @@ CREATE TABLE events (
     created_at  timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX events_tenant ON events (tenant_id, id);
+
+-- What retention leaves: an intent without its links answers 410; an item without guest data still guards its key.
+ALTER TABLE intents ADD COLUMN pruned_at timestamptz;
+ALTER TABLE items ADD COLUMN blanked_at timestamptz;
+CREATE INDEX intents_age ON intents (created_at) WHERE pruned_at IS NULL;
+CREATE INDEX items_settled ON items (settled_at) WHERE blanked_at IS NULL;

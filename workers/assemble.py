@@ -1,0 +1,49 @@
+"""Put a process together from settings: nothing here runs before it is called."""
+
+from booking.settings import Settings
+from dedupe.engine import Engine, make_engine
+from providers.ports import Pms
+from providers.reference import reference_pms
+from tasks.runtime import Runtime
+from tasks.wake import Waker, wake_client
+
+
+class Incomplete(Exception):
+    """A setting that this process needs is missing; the message names it."""
+
+
+def database(settings: Settings, connections: int) -> Engine:
+    """The engine on the configured Postgres, or Incomplete."""
+    if settings.database_url is None:
+        raise Incomplete("ROOMKEY_DATABASE_URL is not set; `roomkey up` starts an embedded Postgres")
+    return make_engine(settings.database_url.get_secret_value(), connections)
+
+
+def broker_url(settings: Settings) -> str:
+    """The broker's URL, or Incomplete."""
+    if settings.broker_url is None:
+        raise Incomplete("ROOMKEY_BROKER_URL is not set; `roomkey up` starts an embedded Valkey")
+    return settings.broker_url.get_secret_value()
+
+
+def providers(settings: Settings) -> dict[str, Pms]:
+    """The configured providers by name, or Incomplete. Nothing is connected yet."""
+    made: dict[str, Pms] = {}
+    for name, provider in settings.providers.items():
+        url = provider.url or settings.pms_url
+        if url is None:
+            raise Incomplete(f"providers.{name}.url is not set, nor is ROOMKEY_PMS_URL")
+        made[name] = reference_pms(provider, url)
+    return made
+
+
+def runtime(settings: Settings) -> Runtime:
+    """What one worker process needs. One database connection a thread: a run never waits for another's."""
+    wakes = settings.redis_url or settings.broker_url
+    if wakes is None:
+        raise Incomplete("ROOMKEY_REDIS_URL is not set, nor is ROOMKEY_BROKER_URL")
+    return Runtime(
+        engine=database(settings, settings.worker.threads),
+        providers=providers(settings),
+        waker=Waker(wake_client(wakes.get_secret_value())),
+    )

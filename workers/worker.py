@@ -1,0 +1,64 @@
+"""The worker: Celery's threads pool around `tasks.write`. Celery carries hints; every decision is ours."""
+
+import logging
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from celery import Celery, Task
+
+from booking.settings import Settings
+from booking.states import Queue
+from dedupe.engine import DatabaseAway, or_away
+from tasks.message import RUN_ITEM, WORKER_SECONDS, make_app
+from tasks.runtime import Runtime
+from tasks.write import run_message
+from workers import assemble
+
+log = logging.getLogger("roomkey.worker")
+
+
+def serve(settings: Settings, queues: Sequence[str]) -> None:
+    """Run items of `queues` until SIGTERM, which lets running items finish. Raises `assemble.Incomplete`."""
+    # The C library's resolver has no deadline but these; they must be set before its first use.
+    os.environ.setdefault("RES_OPTIONS", "timeout:1 attempts:1")
+    app = worker_app(assemble.broker_url(settings), assemble.runtime(settings))
+    app.worker_main(
+        [
+            "worker",
+            "--pool=threads",
+            f"--concurrency={settings.worker.threads}",
+            f"--queues={','.join(queues)}",
+            "--without-gossip",
+            "--without-mingle",
+            "--without-heartbeat",
+            "--loglevel=INFO",
+            "--quiet",
+        ]
+    )
+
+
+def worker_app(broker: str, runtime: Runtime) -> Celery:
+    """The app with its one task."""
+    app = make_app(broker, WORKER_SECONDS)
+
+    @app.task(name=RUN_ITEM, bind=True, max_retries=0, acks_late=True, ignore_result=True)
+    def run_item(self: Task, item_id: Any) -> None:
+        info = self.request.delivery_info or {}
+        _run(runtime, item_id, info.get("routing_key") or Queue.BOOKINGS.value)
+
+    return app
+
+
+def _run(runtime: Runtime, item_id: object, queue: str) -> None:
+    """Run a message; whatever fails, the item is found again by its lease, so the message is done with."""
+    if not isinstance(item_id, int) or isinstance(item_id, bool) or not 0 < item_id < 2**63:
+        log.warning("a message without an item id was dropped")
+        return
+    try:
+        with or_away():
+            run_message(runtime, item_id, queue)
+    except DatabaseAway as failure:
+        log.warning("item %d is left to its lease: %s", item_id, failure)
+    except Exception:
+        log.exception("item %d is left to its lease", item_id)
