@@ -54,6 +54,8 @@ def start_postgres(
             )
         password = secret(folder / "password")
         _clear_leftovers(data)
+        for later in (log, folder / "port"):
+            later.touch()  # before the folder changes hands, so that they do too
         account = unprivileged(folder)
         if not data.exists():
             say(f"making a new PostgreSQL database in {folder}")

@@ -60,8 +60,9 @@ def bring_up(
             if until(lambda child=child, number=number: not child.running or ready(child, number), deadline):  # type: ignore[misc]
                 if child.running:
                     return child, number
-                passing = not is_free(number) or "is still in use" in child.said()
-                if passing and time.monotonic() < deadline:
+                held = "is still in use" in child.said()
+                if (held or not is_free(number)) and time.monotonic() < deadline:
+                    time.sleep(0.2 if held else 0)
                     continue
                 raise child.failure()
             raise EmbeddedError(f"{child.name} isn't ready after {within:.0f} s (its log: {child.log})")

@@ -1,6 +1,8 @@
 import os
 import re
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 from cli.embedded.postgres import start_postgres
 from cli.embedded.process import EmbeddedError
 from cli.embedded.server import Server
+from tests.waiting import eventually
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +139,22 @@ def test_a_killed_server_comes_back_with_what_was_committed(restarts: Path) -> N
         open_transaction.close()
 
 
+def test_a_killed_server_whose_query_still_runs_is_waited_for(restarts: Path) -> None:
+    server = start_postgres(restarts)
+    with psycopg.connect(server.url) as watch, psycopg.connect(server.url) as busy:
+        watch.autocommit = True
+        busy.pgconn.send_query(b"SELECT count(*) FROM generate_series(1, 8000000)")  # doesn't wait
+        running = "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'SELECT count%' AND state = 'active'"
+        eventually(lambda: watch.execute(running).fetchone())
+        psutil.Process(server.pid).kill()
+        server.stop()
+        with start_postgres(restarts) as again:
+            assert again.running
+        watch.close()
+        busy.close()
+    assert "is still in use" in (restarts / "postgres.log").read_text()
+
+
 def test_a_killed_servers_pid_may_be_somebody_elses_by_now(restarts: Path) -> None:
     server = start_postgres(restarts)
     add(server.url, 3)
@@ -143,9 +162,13 @@ def test_a_killed_servers_pid_may_be_somebody_elses_by_now(restarts: Path) -> No
     server.stop()
     note = restarts / "data" / "postmaster.pid"
     _, rest = note.read_text().split("\n", 1)
-    note.write_text(f"{os.getpid()}\n{rest}")  # alive, and of the same user
-    with start_postgres(restarts) as again:
-        assert 3 in rows(again.url)
+    # Alive, of the same user, and not the new server's parent, which PostgreSQL would let pass.
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as bystander:
+        note.write_text(f"{bystander.pid}\n{rest}")
+        with start_postgres(restarts) as again:
+            assert 3 in rows(again.url)
+        assert bystander.poll() is None
+        bystander.communicate(b"\n")
 
 
 def test_an_empty_note_of_the_pid_is_no_obstacle(restarts: Path) -> None:

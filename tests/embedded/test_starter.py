@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -12,6 +13,7 @@ import pytest
 import redis
 
 from cli.embedded.postgres import start_postgres
+from cli.embedded.server import Server
 from cli.embedded.valkey import start_valkey
 from tests.embedded.starter import ended, starter
 from tests.waiting import eventually
@@ -64,6 +66,18 @@ def test_a_killed_starter_needs_no_successor(place: Path, kind: str) -> None:
         eventually(lambda: all(ended(process) for process in family))
 
 
+@pytest.mark.timeout(30)  # PostgreSQL notices by itself after a minute, which isn't meant here
+@pytest.mark.parametrize("start", [start_postgres, start_valkey])
+def test_a_server_that_outlived_its_starter_is_stopped_first(place: Path, start: Callable[[Path], Server]) -> None:
+    """As after a kill where the kernel tells a child nothing: the lock is free, the server runs."""
+    folder = place / f"outlived {start.__name__}"
+    left = start(folder)
+    left.lock.release()
+    with start(folder) as server:
+        assert not left.running
+        assert server.pid != left.pid
+
+
 def test_nothing_on_path_is_run(place: Path) -> None:
     """Also the way of a container: without `unshare`, root's server runs as the user nobody."""
     tools, trace = place / "tools", place / "trace"
@@ -98,6 +112,16 @@ def test_under_root_the_files_stay_roots_where_namespaces_work(place: Path) -> N
     with start_postgres(place / "postgres") as server:
         owner = (place / "postgres" / "data" / "PG_VERSION").stat().st_uid
         assert owner == psutil.Process(server.pid).uids().real
+
+
+@as_root
+def test_under_root_a_folder_of_somebody_else_stays_theirs(place: Path) -> None:
+    folder = place / "theirs"
+    folder.mkdir()
+    shutil.chown(folder, "daemon", "daemon")
+    with start_postgres(folder) as server:
+        assert psutil.Process(server.pid).uids().real == folder.stat().st_uid != 0
+    assert {path.stat().st_uid for path in folder.rglob("*")} == {folder.stat().st_uid}
 
 
 @as_root
