@@ -11,7 +11,7 @@ from booking.outcomes import NotSent, Outcome, Unknown
 from booking.settings import Mode, Provider
 from providers.line import Broken, HttpLine, NothingSent, Reply, address_of, open_line
 from providers.ports import Line, Listing
-from providers.replies import classify_lookup, classify_write, confirm
+from providers.replies import classify_lookup, classify_write, completed
 
 #: The create's fields in the order they are sent. A changed order would be another request under the same key.
 _STAY = ("property", "room_type", "check_in", "check_out", "guest", "adults", "children")
@@ -25,7 +25,7 @@ def reference_pms(provider: Provider, url: str) -> "ReferencePms":
     Raises ValueError for a url or token that can't be used.
     """
     address_of(url)
-    token = provider.token.get_secret_value() if provider.token else None
+    token = provider.token.get_secret_value() if provider.token is not None else None
     # http.client would refuse such a token later, and repeat it in its message.
     if token is not None and not (token.isascii() and token.isprintable() and token.strip() == token != ""):
         raise ValueError("the provider's token must be printable ASCII without outer blanks")
@@ -83,7 +83,7 @@ class ReferencePms:
         reply = self._ask(line, "POST", "/v1/bookings", self._capabilities.write_deadline, body, headers)
         if not isinstance(reply, Reply):
             return reply
-        return confirm(classify_write(reply, sent["reference"], datetime.now(UTC)), sent)
+        return completed(classify_write(reply, sent["reference"], datetime.now(UTC)), sent)
 
     def find_by_reference(self, line: Line, reference: str) -> Listing:
         """All bookings that carry exactly `reference`, cancelled ones included, within `read_deadline`."""

@@ -26,9 +26,8 @@ CODES = frozenset(
         *("rate_limited", "internal", "unavailable", "timeout", "bad_gateway"),
     }
 )
-#: What an answer to a create may repeat of the request: a different value means that we misunderstand each other.
-ECHOED = ("property", "room_type", "check_in", "check_out")
-
+#: What a confirmation may repeat of the request, beside the guest.
+_STAY = ("property", "room_type", "check_in", "check_out")
 _FIELD = re.compile(r"[A-Za-z0-9_.\[\]]{1,64}")
 _AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,3})?")
 _CURRENCY = re.compile(r"[A-Z]{3}")
@@ -39,7 +38,7 @@ _Error = dict[str, Any]
 
 
 def classify_write(reply: Reply, reference: str, now: datetime) -> Outcome:
-    """How a create ended. `Done.result` holds those fields of a Reservation that the provider said; see `confirm`."""
+    """How a create ended. `Done.result` holds those fields of a Reservation that the provider said; see `completed`."""
     body = _json(reply.body)
     if reply.status in (200, 201):
         return _confirmation(body, reference)
@@ -64,18 +63,11 @@ def classify_lookup(reply: Reply, reference: str, now: datetime) -> Listing:
     return Unknown(_cause(reply, error), _wait(reply, now))
 
 
-def confirm(outcome: Outcome, sent: dict[str, Any]) -> Outcome:
-    """Complete a Done with what was sent, where the provider did not repeat it; Unknown where it says otherwise.
-
-    `sent` is the create's body. The guest's name is not compared: hotel systems reformat names.
-    """
+def completed(outcome: Outcome, sent: dict[str, Any]) -> Outcome:
+    """Fill what a confirmation left out from the create's body: it confirms what was sent unless it says otherwise."""
     if not isinstance(outcome, Done):
         return outcome
-    for name in ECHOED:
-        if outcome.result.get(name, sent[name]) != sent[name]:
-            return Unknown(f"confirmed with another {name}")
-    request = {name: sent[name] for name in ECHOED} | {"guest_name": sent["guest"]["name"]}
-    return Done(request | outcome.result)
+    return Done({name: sent[name] for name in _STAY} | {"guest_name": sent["guest"]["name"]} | outcome.result)
 
 
 def reservation_of(entry: Any) -> Reservation:
@@ -121,7 +113,7 @@ def _confirmation(body: Any, reference: str) -> Outcome:
 def _repeated(body: dict[str, Any]) -> dict[str, str]:
     """The parts of the stay that a confirmation repeats; it may leave any of them out. Raises ValueError."""
     parse: dict[str, Callable[[Any], str]] = {"check_in": _date, "check_out": _date}
-    said = {name: parse.get(name, _text)(body[name]) for name in ECHOED if body.get(name) is not None}
+    said = {name: parse.get(name, _text)(body[name]) for name in _STAY if body.get(name) is not None}
     guest = body.get("guest")
     if isinstance(guest, dict) and guest.get("name") is not None:
         said["guest_name"] = _text(guest["name"])

@@ -1,0 +1,364 @@
+"""The line on real sockets: every way to be slow ends at the deadline, every way to break says what was sent."""
+
+import os
+import select
+import socket
+import ssl
+import struct
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from providers.line import Broken, HttpLine, NothingSent, Reply, TooLarge, address_of, bound_name_resolution, open_line
+from providers.ports import Unreachable
+from tests.providers.servers import OK, Server, answering, read_request, serving, trickling
+from tests.waiting import eventually
+
+DEADLINE = 0.4
+HEAD = b"HTTP/1.1 200 OK\r\n"
+MEGABYTE = 1 << 20
+RESET = struct.pack("ii", 1, 0)
+
+
+@contextmanager
+def in_time(deadline: float = DEADLINE) -> Iterator[None]:
+    begun = time.monotonic()
+    yield
+    assert time.monotonic() - begun <= deadline + 0.5
+
+
+def ask(server: Server, deadline: float = DEADLINE, body: bytes = b"{}", tls: ssl.SSLContext | None = None) -> Reply:
+    line = open_line(server.url, 2, tls)
+    return line.request("POST", "/v1/bookings", body, {"Content-Type": "application/json"}, deadline)
+
+
+def test_one_request_one_reply() -> None:
+    seen = []
+
+    def behave(connection: socket.socket, _stop: threading.Event) -> None:
+        seen.append(read_request(connection))
+        connection.sendall(
+            b"HTTP/1.1 201 Created\r\nX-One: 1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
+        )
+
+    with serving(behave) as server:
+        reply = open_line(server.url + "/pms/", 2).request("POST", "/v1/x?y=1", b'{"a":1}', {"K": "v"}, 2)
+    assert (reply.status, reply.body, reply.headers["x-one"]) == (201, b"{}", "1")
+    head, _, body = seen[0].partition(b"\r\n\r\n")
+    assert head.startswith(b"POST /pms/v1/x?y=1 HTTP/1.1\r\n")
+    assert body == b'{"a":1}'
+    assert f"Host: 127.0.0.1:{server.port}".encode() in head
+    assert b"Connection: close" in head
+
+
+@pytest.mark.parametrize(
+    ("at_once", "slowly"),
+    [
+        pytest.param(b"", HEAD + b"X: y\r\n" * 9, id="status line"),
+        pytest.param(HEAD, b"X-Padding: " + b"x" * 1000, id="headers"),
+        pytest.param(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 50, id="interim answers"),
+        pytest.param(HEAD + b"Content-Length: 1000\r\n\r\n", b"x" * 1000, id="body"),
+        pytest.param(HEAD + b"\r\n", b"x" * 1000, id="body without a length"),
+        pytest.param(HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n" * 200, id="chunks"),
+    ],
+)
+def test_a_trickled_reply_ends_at_the_deadline(at_once: bytes, slowly: bytes) -> None:
+    with serving(trickling(at_once, slowly)) as server, in_time(), pytest.raises(Broken, match="deadline passed"):
+        ask(server)
+
+
+def test_a_silent_provider_ends_at_the_deadline() -> None:
+    def silent(connection: socket.socket, stop: threading.Event) -> None:
+        read_request(connection)
+        stop.wait(10)
+
+    with serving(silent) as server:
+        with in_time(), pytest.raises(Broken, match="deadline passed"):
+            ask(server)
+        server.stop.set()
+
+
+def test_a_provider_that_never_reads_ends_the_send_at_the_deadline_and_gets_no_rest_later() -> None:
+    gave_up = threading.Event()
+    ended: list[str] = []
+
+    def deaf(connection: socket.socket, _stop: threading.Event) -> None:
+        gave_up.wait(10)
+        try:
+            while connection.recv(MEGABYTE):
+                pass
+            ended.append("whole")
+        except ConnectionResetError:
+            ended.append("reset")
+
+    with serving(deaf) as server:
+        with in_time(), pytest.raises(Broken, match="deadline passed"):
+            ask(server, body=b"x" * 32 * MEGABYTE)
+        gave_up.set()
+        eventually(lambda: ended)
+    assert ended == ["reset"]  # the kernel dropped what it still held; else it would retransmit for minutes
+
+
+def test_case_56_reset_after_the_request_was_read_may_have_been_executed() -> None:
+    def read_and_reset(connection: socket.socket, _stop: threading.Event) -> None:
+        read_request(connection)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+
+    with serving(read_and_reset) as server:
+        with pytest.raises(Broken):
+            ask(server)
+        assert server.connections == 1
+
+
+def test_case_56_closed_without_an_answer_is_not_sent_again() -> None:
+    with serving(answering()) as server:
+        with pytest.raises(Broken, match="closed without an answer"):
+            ask(server)
+        assert server.connections == 1
+
+
+@pytest.mark.parametrize("reset", [False, True])
+def test_case_56_an_idle_line_closed_by_the_provider_sends_nothing(reset: bool) -> None:
+    late: list[bytes] = []
+
+    def hang_up(connection: socket.socket, _stop: threading.Event) -> None:
+        if reset:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+            return
+        connection.shutdown(socket.SHUT_WR)
+        late.append(connection.recv(100))
+
+    with serving(hang_up) as server:
+        line = open_line(server.url, 2)
+        eventually(lambda: _readable(line))
+        with pytest.raises(NothingSent):
+            line.request("POST", "/v1/bookings", b"{}", {}, DEADLINE)
+    assert b"".join(late) == b""
+
+
+def _readable(line: HttpLine) -> bool:
+    """Whether the end of the connection has arrived; without it the test would race with the network."""
+    return bool(select.select([line._sock], [], [], 0)[0])
+
+
+def test_a_provider_that_speaks_first_is_sent_nothing() -> None:
+    said = threading.Event()
+
+    def early(connection: socket.socket, stop: threading.Event) -> None:
+        connection.sendall(b"HTTP/1.1 408 Request Timeout\r\n\r\n")
+        said.set()
+        assert connection.recv(100) == b""
+
+    with serving(early) as server:
+        line = open_line(server.url, 2)
+        assert said.wait(5)
+        eventually(lambda: _readable(line))
+        with pytest.raises(NothingSent, match="spoke before"):
+            line.request("POST", "/v1/bookings", b"{}", {}, DEADLINE)
+
+
+def test_a_deadline_that_passed_before_the_send_sends_nothing() -> None:
+    def nothing(connection: socket.socket, _stop: threading.Event) -> None:
+        with pytest.raises(ConnectionError):
+            read_request(connection)
+
+    with serving(nothing) as server, pytest.raises(NothingSent, match="deadline passed"):
+        ask(server, deadline=0)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(HEAD + b"Content-Length: 100\r\n\r\n{}", id="length"),
+        pytest.param(HEAD + b"Transfer-Encoding: chunked\r\n\r\n64\r\n{}", id="in a chunk"),
+        pytest.param(HEAD + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n", id="between chunks"),
+    ],
+)
+def test_a_cut_body_is_not_a_reply(answer: bytes) -> None:
+    with serving(answering(answer)) as server, pytest.raises(Broken, match="ended early"):
+        ask(server)
+
+
+@pytest.mark.parametrize(
+    ("head", "body"),
+    [
+        pytest.param(b"Content-Length: 10485760\r\n\r\n", b"x" * 10 * MEGABYTE, id="10 MB"),
+        pytest.param(b"\r\n", b"x" * 10 * MEGABYTE, id="10 MB without a length"),
+        pytest.param(b"Transfer-Encoding: chunked\r\n\r\n", b"80000\r\n" + b"x" * 0x80000 + b"\r\n", id="chunk"),
+        pytest.param(
+            b"Transfer-Encoding: chunked\r\n\r\nfffffffffffffffffff\r\n", b"x" * 2 * MEGABYTE, id="claimed chunk"
+        ),
+        pytest.param(b"Content-Length: 1000000000000000\r\n\r\n", b"", id="claimed length"),
+        pytest.param(b"", b"X-Padding: " + b"x" * 60_000 + b"\r\n", id="headers"),
+    ],
+)
+def test_an_endless_reply_is_cut_off(head: bytes, body: bytes) -> None:
+    def behave(connection: socket.socket, stop: threading.Event) -> None:
+        read_request(connection)
+        connection.sendall(HEAD + head)
+        while body and not stop.is_set():
+            connection.sendall(body)
+
+    with serving(behave) as server, in_time(3), pytest.raises(TooLarge):
+        ask(server, deadline=3)
+
+
+def test_a_body_of_just_the_limit_is_read() -> None:
+    body = b"x" * MEGABYTE
+    with serving(answering(HEAD + b"Content-Length: 1048576\r\n\r\n", body)) as server:
+        assert ask(server, deadline=3).body == body
+
+
+@pytest.mark.parametrize(
+    "answer", [b"SSH-2.0-OpenSSH_9.6\r\n", b"HTTP/1.1 abc\r\n\r\n", b"HTTP/9 200\r\n\r\n", b"\0" * 99]
+)
+def test_what_is_not_http_is_not_a_reply(answer: bytes) -> None:
+    with serving(answering(answer)) as server, pytest.raises(Broken):
+        ask(server)
+
+
+def test_a_redirect_is_a_reply_and_is_not_followed() -> None:
+    with serving(answering(OK)) as elsewhere:
+        moved = f"HTTP/1.1 307 Moved\r\nLocation: {elsewhere.url}/v1\r\nContent-Length: 0\r\n\r\n".encode()
+        with serving(answering(moved)) as server:
+            assert ask(server).status == 307
+            assert (server.connections, elsewhere.connections) == (1, 0)
+
+
+def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(answering(OK)) as proxy, serving(answering(OK)) as server:
+        for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, proxy.url)
+        assert ask(server).status == 200
+        assert proxy.connections == 0
+
+
+def test_a_header_that_cannot_be_sent_is_a_bug_and_sends_nothing() -> None:
+    def nothing(connection: socket.socket, _stop: threading.Event) -> None:
+        assert connection.recv(100) == b""
+
+    with serving(nothing) as server:
+        line = open_line(server.url, 2)
+        line._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 0, 0))  # an EOF, not a reset
+        with pytest.raises(ValueError, match="header"):
+            line.request("POST", "/v1/bookings", b"{}", {"Idempotency-Key": "a\r\nb: c"}, DEADLINE)
+
+
+def test_closing_twice_is_fine() -> None:
+    with serving(answering(OK)) as server:
+        line = open_line(server.url, 2)
+        line.close()
+        line.close()
+
+
+def test_a_refused_connection_is_unreachable() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        port = unused.getsockname()[1]
+    with pytest.raises(Unreachable, match="connection refused"):
+        open_line(f"http://127.0.0.1:{port}", 2)
+
+
+@pytest.mark.parametrize("host", ["no-such-host.invalid", "x" * 70 + ".invalid", "a..invalid"])
+def test_a_name_that_does_not_resolve_is_unreachable(host: str) -> None:
+    with pytest.raises(Unreachable):
+        open_line(f"http://{host}", 2)
+
+
+def test_a_full_backlog_is_unreachable_at_the_connect_deadline() -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        waiting = [socket.socket() for _ in range(4)]
+        for sock in waiting:
+            sock.setblocking(False)
+            sock.connect_ex(listener.getsockname())
+        with in_time(), pytest.raises(Unreachable, match="deadline passed"):
+            open_line(f"http://127.0.0.1:{listener.getsockname()[1]}", DEADLINE)
+        for sock in waiting:
+            sock.close()
+
+
+def test_tls_to_a_plaintext_port_is_unreachable() -> None:
+    def plain(connection: socket.socket, _stop: threading.Event) -> None:
+        connection.recv(1000)
+        connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    with serving(plain) as server, pytest.raises(Unreachable, match="TLS failed"):
+        open_line(server.url.replace("http:", "https:"), 2)
+
+
+def test_a_handshake_that_hangs_is_unreachable_at_the_connect_deadline() -> None:
+    def silent(connection: socket.socket, stop: threading.Event) -> None:
+        while connection.recv(1000):
+            pass
+
+    with serving(silent) as server, in_time(), pytest.raises(Unreachable, match="deadline passed"):
+        open_line(server.url.replace("http:", "https:"), DEADLINE)
+
+
+def _anonymous(side: int) -> ssl.SSLContext:
+    """TLS that needs no certificate: real records on the wire, no key file in the repository."""
+    context = ssl.SSLContext(side)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.set_ciphers("ADH-AES128-GCM-SHA256:AECDH-AES128-SHA:@SECLEVEL=0")
+    return context
+
+
+CLIENT, SERVER = ssl.PROTOCOL_TLS_CLIENT, ssl.PROTOCOL_TLS_SERVER
+
+
+def test_a_reply_over_tls() -> None:
+    with serving(answering(OK), _anonymous(SERVER)) as server:
+        assert ask(server, tls=_anonymous(CLIENT)).body == b"{}"
+
+
+def test_a_trickled_body_over_tls_ends_at_the_deadline() -> None:
+    behave = trickling(HEAD + b"Content-Length: 1000\r\n\r\n", b"x" * 1000)
+    with serving(behave, _anonymous(SERVER)) as server, in_time(), pytest.raises(Broken, match="deadline passed"):
+        ask(server, tls=_anonymous(CLIENT))
+
+
+def test_an_idle_tls_line_closed_by_the_provider_sends_nothing() -> None:
+    gone = threading.Event()
+
+    def hang_up(connection: socket.socket, _stop: threading.Event) -> None:
+        connection.close()
+        gone.set()
+
+    with serving(hang_up, _anonymous(SERVER)) as server:
+        line = open_line(server.url, 2, _anonymous(CLIENT))
+        assert gone.wait(5)
+        with pytest.raises(NothingSent):
+            line.request("POST", "/v1/bookings", b"{}", {}, DEADLINE)
+
+
+def test_an_untrusted_certificate_is_unreachable() -> None:
+    with serving(answering(OK), _anonymous(SERVER)) as server, pytest.raises(Unreachable, match="TLS failed"):
+        open_line(server.url, 2)
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://x", "x", "http://", "http://x:99999", "http://u:p@x", "https://x/?token=1", "http://x/#a"]
+)
+def test_an_unusable_url_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match=r"url|[Pp]ort"):
+        address_of(url)
+
+
+def test_an_ipv6_address_is_understood() -> None:
+    address = address_of("https://[::1]/pms/")
+    assert (address.host, address.port, address.tls, address.path) == ("::1", 443, True, "/pms")
+
+
+def test_name_resolution_is_bounded_unless_the_operator_has_said_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RES_OPTIONS", raising=False)
+    bound_name_resolution()
+    assert "timeout:1" in os.environ["RES_OPTIONS"]
+    monkeypatch.setenv("RES_OPTIONS", "timeout:3")
+    bound_name_resolution()
+    assert os.environ["RES_OPTIONS"] == "timeout:3"
