@@ -123,8 +123,10 @@ def test_case_56_closed_without_an_answer_is_not_sent_again() -> None:
 @pytest.mark.parametrize("reset", [False, True])
 def test_case_56_an_idle_line_closed_by_the_provider_sends_nothing(reset: bool) -> None:
     late: list[bytes] = []
+    connected = threading.Event()
 
     def hang_up(connection: socket.socket, _stop: threading.Event) -> None:
+        assert connected.wait(5)  # a reset before that is no idle line, but an unreachable provider
         if reset:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
             return
@@ -133,6 +135,7 @@ def test_case_56_an_idle_line_closed_by_the_provider_sends_nothing(reset: bool) 
 
     with serving(hang_up) as server:
         line = open_line(server.url, 2)
+        connected.set()
         eventually(lambda: _readable(line))
         with pytest.raises(NothingSent):
             line.request("POST", "/v1/bookings", b"{}", {}, DEADLINE)
