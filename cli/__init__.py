@@ -1,0 +1,1 @@
+"""The roomkey command: up, demo, submit, status, doctor, and every process."""

@@ -1,0 +1,34 @@
+"""The `roomkey` command. Modules that take long to import are imported by the commands that need them."""
+
+import sys
+
+import typer
+
+from cli import access, processes
+from cli.exits import MEANINGS, Code
+
+app = typer.Typer(
+    name="roomkey",
+    help="One key, one booking.",
+    epilog=f"Exit codes: {MEANINGS}",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,  # they would print local variables, and some are secrets
+)
+for room in (processes, access):
+    room.register(app)
+
+
+def main() -> int:
+    """Run the command; expected troubles become one line on stderr and an exit code."""
+    try:
+        return int(app(standalone_mode=False, prog_name="roomkey") or Code.FINE)
+    except typer.TyperException as trouble:
+        print(f"roomkey: {trouble.format_message()}", file=sys.stderr)  # noqa: T201
+        return trouble.exit_code
+    except typer.Abort:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())
