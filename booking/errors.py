@@ -146,10 +146,11 @@ TABLE: dict[str, tuple[ErrorCode, str, str | None, bool]] = {
         "{fix}",
         True,
     ),
+    # It may have been accepted: a commit whose answer got lost. What was told must stay true.
     "no_database": (
         ErrorCode.UNAVAILABLE,
-        "The booking service is not available for a moment; nothing was accepted.",
-        "Send the same request again in a few seconds.",
+        "The booking service is not available for a moment.",
+        "Send the same request again in a few seconds; the same request is never booked twice.",
         False,
     ),
     "wrong_bearer": (
@@ -169,6 +170,18 @@ TABLE: dict[str, tuple[ErrorCode, str, str | None, bool]] = {
         "The request body is larger than {allowed}.",
         "Send fewer items in one call.",
         True,
+    ),
+    "too_slow": (
+        ErrorCode.INVALID_ARGUMENT,
+        "The request body did not arrive within {allowed}.",
+        "Send the same request again.",
+        False,
+    ),
+    "wrong_method": (
+        ErrorCode.INVALID_ARGUMENT,
+        "{sent} is not possible here. Allowed: {allowed}.",
+        None,
+        False,
     ),
     "no_such_intent": (
         ErrorCode.NOT_FOUND,

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -109,6 +109,34 @@ class ConversationAnswer(Answer):
     open: list[Missing]
 
 
+class FieldProblem(Answer):
+    """One wrong field."""
+
+    field: str = Field(description="Its path in the arguments, e.g. rooms[3].check_in.")
+    problem: str = Field(description="What is allowed.")
+    sent: str = Field(description="What was sent, shortened.")
+
+
+class Problem(Answer):
+    """Why a request was refused (RFC 9457, application/problem+json)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    tool_error: ToolError = Field(description="What the model is told.")
+    errors: list[FieldProblem] | None = Field(default=None, description="Every wrong field, the first 20 of them.")
+
+
+class Readiness(Answer):
+    """Whether intents can be accepted. `broker` and `wake_ups` are information: without them it only takes longer."""
+
+    ready: bool
+    database: Literal["ok", "not migrated", "away"]
+    broker: Literal["ok", "away"]
+    wake_ups: Literal["ok", "away"]
+
+
 def intent_answer(row: IntentRow) -> IntentAnswer:
     """The intent as the agent reads it."""
     items = [_item(item) for item in row.items]
@@ -136,6 +164,22 @@ def intent_answer(row: IntentRow) -> IntentAnswer:
         created_at=row.created_at,
         expires_at=row.expires_at,
     )
+
+
+def conversation_answer(conversation_id: str, rows: Sequence[ItemRow]) -> ConversationAnswer:
+    """What the guest owns, what does not exist, and what is not known yet. Superseded items are none of these."""
+    owned = [
+        Owned(booking_id=str(row.result.get("booking_id")), item_id=row.id, result=row.result)
+        for row in rows
+        if row.state is State.SUCCEEDED and row.result
+    ]
+    lost = [_missing(row) for row in rows if row.state in (State.FAILED, State.CANCELLED)]
+    still_open = [_missing(row) for row in rows if row.state in PENDING or row.state is State.UNKNOWN]
+    return ConversationAnswer(id=conversation_id, owned=owned, failed=lost, open=still_open)
+
+
+def _missing(row: ItemRow) -> Missing:
+    return Missing(item_id=row.id, state=row.state, request=row.request, error=_item(row).error)
 
 
 def _item(item: ItemRow) -> ItemAnswer:

@@ -1,0 +1,43 @@
+"""From bytes to a submission, or to a refusal that says what to correct. Pure but for the clock in `deps`."""
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from api.body import parse
+from api.deps import Deps
+from api.fields import problems_of, shown
+from api.problems import Refused, WrongFields
+from booking.arguments import MAX_ROOMS, WRITE_TOOLS, BookRooms, CreateBooking, Hotels, Submit
+from booking.results import FieldProblem
+from dedupe.submission import Submission
+from dedupe.tenants import Caller
+from tasks.intake import submission_of
+
+
+def submission_from(body: bytes, header_key: str | None, caller: Caller, deps: Deps) -> Submission:
+    """The submission a request body asks for. Raises Refused."""
+    try:
+        submit = Submit.model_validate(parse(body))
+    except ValidationError as error:
+        raise WrongFields(problems_of(error.errors(), Submit)) from None
+    model = WRITE_TOOLS.get(submit.tool)
+    if model is None:
+        raise Refused(422, "unknown_tool", sent=shown(submit.tool), allowed=", ".join(WRITE_TOOLS))
+    arguments = _arguments(model, submit.arguments, deps)
+    return submission_of(
+        caller, submit.tool, submit.conversation_id, arguments, header_key, deps.properties, deps.lifetime
+    )
+
+
+def _arguments(
+    model: type[CreateBooking] | type[BookRooms], sent: dict[str, Any], deps: Deps
+) -> CreateBooking | BookRooms:
+    rooms = sent.get("rooms")
+    if isinstance(rooms, list) and len(rooms) > MAX_ROOMS:  # before validation spends a second on them
+        problem = f"must have at most {MAX_ROOMS} entries"
+        raise WrongFields([FieldProblem(field="rooms", problem=problem, sent=shown(rooms))])
+    try:
+        return model.model_validate(sent, context=Hotels(deps.properties, deps.now()))
+    except ValidationError as error:
+        raise WrongFields(problems_of(error.errors(), model)) from None

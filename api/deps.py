@@ -1,0 +1,29 @@
+"""What the application is built from."""
+
+import datetime as dt
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from booking.settings import Property
+from dedupe.engine import Engine
+from tasks.publish import Publisher
+
+#: Connections to Postgres of one API process, and threads that use them: more only wait for the same disk.
+CONNECTIONS = 16
+
+
+def utc_now() -> dt.datetime:
+    """The present moment, aware."""
+    return dt.datetime.now(dt.UTC)
+
+
+@dataclass(frozen=True)
+class Deps:
+    """`lifetime` of an interactive intent in seconds. `redis_url`: where wake-ups come from; None: pollers look."""
+
+    engine: Engine
+    publisher: Publisher
+    redis_url: str | None
+    properties: Mapping[str, Property]
+    lifetime: float = 600.0
+    now: Callable[[], dt.datetime] = utc_now

@@ -1,0 +1,107 @@
+"""Examples for the OpenAPI document, made by the code that makes the real answers."""
+
+import datetime as dt
+from typing import Any
+
+from api.problems import WrongFields, problem
+from booking.errors import tool_error
+from booking.results import FieldProblem, IntentRow, ItemRow, Readiness, conversation_answer, intent_answer
+from booking.states import State
+
+STAY = {
+    "property": "BER",
+    "room_type": "double",
+    "check_in": "2027-05-14",
+    "check_out": "2027-05-16",
+    "guest": {"name": "Anna Moser", "email": "anna.moser@example.com"},
+    "adults": 2,
+    "max_price": {"amount": "400.00", "currency": "EUR"},
+}
+SUITE = {**STAY, "room_type": "suite"}
+ONE_ROOM = {"tool": "create_booking", "conversation_id": "c-77", "arguments": STAY}
+ROOMS = {"tool": "book_rooms", "conversation_id": "c-77", "arguments": {"rooms": [STAY, SUITE]}}
+
+_ID = "int_0197c2a4b3d05f0e1d2c3b4a5968"
+_AT = dt.datetime(2027, 4, 2, 18, 40, tzinfo=dt.UTC)
+_BOOKED = {"booking_id": "B-9921", "status": "confirmed", "property": "BER", "room_type": "double"}
+
+
+def _item(position: int, state: State, request: dict[str, Any]) -> ItemRow:
+    sold_out = tool_error("sold_out", **{name: request[name] for name in ("room_type", "property")}, **_dates(request))
+    return ItemRow(
+        position=position,
+        id=4711 + position,
+        key=f"c-77:booking:9f3a51c07d{position}e:0",
+        state=state,
+        result=_BOOKED if state is State.SUCCEEDED else None,
+        error=sold_out if state is State.FAILED else None,
+        attempts=0 if state is State.QUEUED else 1,
+        slow=False,
+        request=request,
+    )
+
+
+def _dates(request: dict[str, Any]) -> dict[str, Any]:
+    return {"check_in": request["check_in"], "check_out": request["check_out"]}
+
+
+def _intent(tool: str, *items: ItemRow) -> dict[str, Any]:
+    row = IntentRow(
+        id=_ID,
+        tenant_id="demo",
+        key=f"c-77:{tool}:9f3a51c07d2e",
+        tool=tool,
+        conversation_id="c-77",
+        created_at=_AT,
+        expires_at=_AT + dt.timedelta(minutes=10),
+        items=list(items),
+    )
+    return intent_answer(row).model_dump(mode="json")
+
+
+def intents() -> dict[str, dict[str, Any]]:
+    """Answers to a submit or a poll."""
+    return {
+        "accepted": _intent("create_booking", _item(0, State.QUEUED, STAY)),
+        "booked": _intent("create_booking", _item(0, State.SUCCEEDED, STAY)),
+        "partial": _intent("book_rooms", _item(0, State.SUCCEEDED, STAY), _item(1, State.FAILED, SUITE)),
+        "unknown": _intent("create_booking", _item(0, State.UNKNOWN, STAY)),
+    }
+
+
+def conversation() -> dict[str, Any]:
+    """What a guest owns."""
+    rows = [_item(0, State.SUCCEEDED, STAY), _item(1, State.FAILED, SUITE)]
+    return conversation_answer("c-77", rows).model_dump(mode="json")
+
+
+def readiness(ready: bool) -> dict[str, Any]:
+    """A health answer."""
+    database = "ok" if ready else "away"
+    return Readiness(ready=ready, database=database, broker="ok", wake_ups="ok").model_dump(mode="json")
+
+
+def problems() -> dict[int, dict[str, dict[str, Any]]]:
+    """Status -> name -> example, for every refusal."""
+    wrong_date = FieldProblem(field="check_out", problem="must be after check_in", sent='"2027-05-14"')
+    existing = f"create_booking in conversation c-77, intent {_ID}"
+    made = [
+        problem(400, "malformed", problem="it is not a JSON object"),
+        problem(401, "wrong_bearer"),
+        problem(403, "wrong_scope", scope="ops", allowed="agent or host"),
+        problem(404, "no_such_intent", what="intent"),
+        problem(405, "wrong_method", sent='"PUT"', allowed="POST"),
+        problem(408, "too_slow", allowed="10 s"),
+        problem(413, "too_large", allowed="1 MiB"),
+        WrongFields([wrong_date]).problem,
+        problem(422, "unknown_tool", sent='"book_room"', allowed="create_booking, book_rooms"),
+        problem(422, "key_reused", sent='"order-17"', existing=existing),
+        problem(422, "other_values", state="succeeded", existing=" as B-9921"),
+        problem(500, "internal"),
+        problem(503, "no_database"),
+    ]
+    found: dict[int, dict[str, dict[str, Any]]] = {}
+    for one in made:
+        name = one.type.rpartition(":")[2]
+        found.setdefault(one.status, {})[name] = one.model_dump(mode="json", exclude_none=True)
+    return found

@@ -1,0 +1,98 @@
+"""Hand in an intent, and poll for its answer."""
+
+import re
+from typing import Annotated
+
+import anyio.to_thread
+from fastapi import APIRouter, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from api import openapi
+from api.body import read_body
+from api.checking import submission_from
+from api.fields import shown
+from api.parts import Parts
+from api.problems import Refused, WrongFields
+from api.snapshots import take_in
+from booking.results import FieldProblem
+from dedupe.submission import Admitted, Mismatch, Submission
+from dedupe.tenants import Caller, Scope
+
+MAX_WAIT = 30.0
+#: Bytes. A larger body takes long enough to check that others would notice; a thread checks it.
+LARGE = 16_384
+
+_KEY = re.compile(r"[!-~](?:[ -~]{0,198}[!-~])?")
+_INTENT = re.compile(r"int_[0-9a-f]{1,64}")
+
+
+def router(parts: Parts) -> APIRouter:
+    """POST and GET of intents."""
+    routes = APIRouter(tags=["intents"])
+
+    @routes.post("/v1/intents", status_code=202, **openapi.submit())
+    async def submit_intent(request: Request) -> Response:
+        caller = await parts.callers.identify(request, Scope.AGENT, Scope.HOST)
+        header_key = _idempotency_key(request)
+        submission = await _submission(parts, request, header_key, caller)
+        try:
+            admitted, snapshot = await parts.database.call(take_in, parts.deps.publisher, submission)
+        except Mismatch as mismatch:
+            raise _refusal(mismatch, header_key) from None
+        headers = {"Location": f"/v1/intents/{admitted.intent_id}"}
+        if _is_replay(admitted, header_key, snapshot.done):
+            headers["Idempotent-Replayed"] = "true"
+        return Response(snapshot.body, 202, headers, "application/json")
+
+    @routes.get("/v1/intents/{id}", **openapi.poll())
+    async def poll_intent(
+        request: Request,
+        id: str,
+        wait: Annotated[float, Query(ge=0, le=MAX_WAIT, description="Seconds to wait for the end of it.")] = 0,
+    ) -> Response:
+        caller = await parts.callers.identify(request, Scope.AGENT, Scope.HOST, Scope.OPS)
+        known = _INTENT.fullmatch(id)
+        snapshot = await parts.waiting.poll(id, caller.tenant_id, wait, lambda: _gone(request)) if known else None
+        if snapshot is None:
+            raise Refused(404, "no_such_intent", what="intent")
+        return Response(snapshot.body, 200, None, "application/json")
+
+    return routes
+
+
+def _idempotency_key(request: Request) -> str | None:
+    sent = request.headers.getlist("idempotency-key")
+    if not sent:
+        return None
+    if len(sent) > 1 or not _KEY.fullmatch(sent[0]):
+        problem = "must be given once, as 1 to 200 printable ASCII characters"
+        raise WrongFields([FieldProblem(field="Idempotency-Key", problem=problem, sent=shown(", ".join(sent)))])
+    return sent[0]
+
+
+async def _submission(parts: Parts, request: Request, header_key: str | None, caller: Caller) -> Submission:
+    body = await read_body(request)
+    if len(body) < LARGE:
+        return submission_from(body, header_key, caller, parts.deps)
+    return await anyio.to_thread.run_sync(submission_from, body, header_key, caller, parts.deps)
+
+
+def _is_replay(admitted: Admitted, header_key: str | None, done: bool) -> bool:
+    """The answer comes from the record: the same HTTP request again, or the same call of an agent, finished."""
+    return admitted.existed and (header_key is not None or done)
+
+
+def _refusal(mismatch: Mismatch, header_key: str | None) -> Refused:
+    existing = mismatch.existing
+    if mismatch.kind == "intent":
+        named = f"{existing['tool']} in conversation {existing['conversation_id']}, intent {existing['id']}"
+        return Refused(422, "key_reused", sent=shown(header_key), existing=named)
+    named = f" as {existing['booking_id']}" if existing["booking_id"] else ""
+    return Refused(422, "other_values", state=existing["state"], existing=named)
+
+
+async def _gone(request: Request) -> None:
+    """Return when the caller has closed the connection."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

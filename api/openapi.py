@@ -1,0 +1,192 @@
+"""The OpenAPI document: part of the product, read by agents' authors and by client generators."""
+
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic.json_schema import models_json_schema
+
+from api import examples
+from booking.arguments import WRITE_TOOLS, Submit
+from booking.results import ConversationAnswer, IntentAnswer, Problem, Readiness
+
+VERSION = "1"
+DESCRIPTION = """\
+The write path for hotel-booking agents. Hand in what the guest wants, poll for the answer: each booking is made at most
+once, whatever times out, crashes or is sent twice. Every error is problem+json and carries `tool_error`, which is meant
+to be shown to the model as it is.
+"""
+
+_REF = "#/components/schemas/{model}"
+_LOCATION = {"description": "Where to poll.", "schema": {"type": "string"}}
+_REPLAYED = {
+    "description": "`true`: the answer comes from the record; nothing was started by this request.",
+    "schema": {"type": "string", "enum": ["true"]},
+}
+_RETRY_AFTER = {"description": "Seconds.", "schema": {"type": "string"}}
+_CHALLENGE = {"description": "How to say who you are.", "schema": {"type": "string"}}
+_HEADERS = {401: {"WWW-Authenticate": _CHALLENGE}, 503: {"Retry-After": _RETRY_AFTER}}
+_KEY_HEADER = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "Your own key for this HTTP request. Sent again, it answers with the recorded intent; without it, "
+    "the same arguments mean that the agent asks again, and what failed for a passing cause is tried again.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 200},
+    "example": "order-17",
+}
+
+
+def _json(model: str, **named: dict[str, Any]) -> dict[str, Any]:
+    shown = {name: {"value": value} for name, value in named.items()}
+    return {"application/json": {"schema": {"$ref": _REF.format(model=model)}, "examples": shown}}
+
+
+def _refusals(*statuses: int, only: tuple[str, ...] = ()) -> dict[int | str, dict[str, Any]]:
+    """The refusals of a call; `only`: the names of the examples where a status has several."""
+    known = examples.problems()
+    found: dict[int | str, dict[str, Any]] = {}
+    for status in (*statuses, 500, 503):
+        shown = {n: {"value": v} for n, v in known[status].items() if len(known[status]) == 1 or not only or n in only}
+        schema = {"$ref": _REF.format(model="Problem")}
+        found[status] = {
+            "description": HTTPStatus(status).phrase,
+            "headers": _HEADERS.get(status, {}),
+            "content": {"application/problem+json": {"schema": schema, "examples": shown}},
+        }
+    return found
+
+
+def _call(summary: str, description: str, responses: dict[int | str, dict[str, Any]], **extra: Any) -> dict[str, Any]:
+    """The keywords of a route."""
+    return {
+        "summary": summary,
+        "description": description,
+        "response_model": None,
+        "responses": responses,
+        "openapi_extra": {"security": [{"bearer": []}], **extra},
+    }
+
+
+def submit() -> dict[str, Any]:
+    """How POST /v1/intents is described."""
+    intents = examples.intents()
+    return _call(
+        "Hand in a write intent",
+        "Answers 202 as soon as the intent is stored; it then survives any restart. The same call again never books "
+        "twice: it answers with the same intent. Scopes: agent, host.",
+        {
+            202: {
+                "description": "Stored. Poll at Location; do not call again.",
+                "headers": {"Location": _LOCATION, "Idempotent-Replayed": _REPLAYED},
+                "content": _json("IntentAnswer", accepted=intents["accepted"], booked=intents["booked"]),
+            },
+            **_refusals(400, 401, 403, 408, 413, 422),
+        },
+        parameters=[_KEY_HEADER],
+        requestBody={
+            "required": True,
+            "description": "At most 1 MiB.",
+            "content": _json("Submit", one_room=examples.ONE_ROOM, several_rooms=examples.ROOMS),
+        },
+    )
+
+
+def poll() -> dict[str, Any]:
+    """How GET /v1/intents/{id} is described."""
+    intents = examples.intents()
+    return _call(
+        "Poll an intent",
+        "With `wait`, answers as soon as the intent is done, or with its present state after so many seconds. "
+        "Scopes: agent, host, ops.",
+        {
+            200: {"description": "The intent as it is.", "content": _json("IntentAnswer", **intents)},
+            **_refusals(401, 403, 404, 422, only=("invalid_argument",)),
+        },
+    )
+
+
+def conversation() -> dict[str, Any]:
+    """How GET /v1/conversations/{id} is described."""
+    return _call(
+        "What the guest of a conversation owns",
+        "Everything asked for in it: booked, failed, and still open. Scopes: agent, host, ops.",
+        {
+            200: {
+                "description": "The conversation.",
+                "content": _json("ConversationAnswer", mixed=examples.conversation()),
+            },
+            **_refusals(401, 403, 404, 422, only=("invalid_argument",)),
+        },
+    )
+
+
+def alive() -> dict[str, Any]:
+    """How /healthz is described."""
+    return {
+        "summary": "Whether the process is alive",
+        "response_model": None,
+        "responses": {200: {"description": "It is.", "content": {"application/json": {"example": {"alive": True}}}}},
+    }
+
+
+def ready() -> dict[str, Any]:
+    """How /readyz is described."""
+    return {
+        "summary": "Whether intents can be accepted",
+        "description": "Ready means: Postgres is reachable and migrated. Broker and wake-ups are information.",
+        "response_model": None,
+        "responses": {
+            200: {"description": "Ready.", "content": _json("Readiness", ready=examples.readiness(True))},
+            503: {"description": "Not ready.", "content": _json("Readiness", away=examples.readiness(False))},
+        },
+    }
+
+
+def install(app: FastAPI) -> None:
+    """Let `app` describe itself with our schemas."""
+
+    def document() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            made = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+            made["components"] = {
+                "schemas": _schemas(),
+                "securitySchemes": {
+                    "bearer": {"type": "http", "scheme": "bearer", "description": "A key such as rk_…, shown once."}
+                },
+            }
+            app.openapi_schema = made
+        return app.openapi_schema
+
+    app.openapi = document  # type: ignore[method-assign]
+
+
+def _schemas() -> dict[str, Any]:
+    answers = (IntentAnswer, ConversationAnswer, Problem, Readiness)
+    _, defs = models_json_schema(
+        [(model, "validation") for model in WRITE_TOOLS.values()] + [(model, "serialization") for model in answers],
+        ref_template=_REF,
+    )
+    schemas: dict[str, Any] = defs["$defs"]
+    conversation = Submit.model_json_schema()["properties"]["conversation_id"]
+    schemas["Submit"] = {
+        "description": Submit.__doc__,
+        "oneOf": [_submit(tool, model.__name__, conversation) for tool, model in WRITE_TOOLS.items()],
+    }
+    return schemas
+
+
+def _submit(tool: str, model: str, conversation: dict[str, Any]) -> dict[str, Any]:
+    properties = {
+        "tool": {"type": "string", "const": tool},
+        "arguments": {"$ref": _REF.format(model=model)},
+        "conversation_id": conversation,
+    }
+    return {
+        "title": tool,
+        "type": "object",
+        "required": list(properties),
+        "additionalProperties": False,
+        "properties": properties,
+    }

@@ -1,0 +1,81 @@
+"""The API as a process: uvicorn, its limits, and an orderly end."""
+
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from api.app import build_app
+from api.deps import CONNECTIONS, Deps
+from api.parts import Parts
+from api.protocol import BoundedProtocol
+from booking.settings import Settings
+from dedupe.engine import make_engine
+from tasks.message import PUBLISH_SECONDS, make_app
+from tasks.publish import Publisher
+
+#: Seconds a request waits for a free connection: less than a caller waits for its answer.
+POOL_SECONDS = 1.0
+#: Seconds an idle connection is kept; longer than clients keep theirs, so that they rarely send into a closing one.
+KEEP_ALIVE = 75
+#: Seconds for requests that run at SIGTERM; long polls end at once.
+GRACE = 10
+BACKLOG = 2048
+
+
+class ApiServer(uvicorn.Server):
+    """Tells the bound port, and lets no long poll delay the end."""
+
+    def __init__(self, config: uvicorn.Config, parts: Parts, ready: Callable[[int], None] | None) -> None:
+        super().__init__(config)
+        self._parts = parts
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, then tell the port."""
+        await super().startup(sockets)
+        if self.started and self._ready is not None:
+            self._ready(self.servers[0].sockets[0].getsockname()[1])
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answer those who wait, finish what runs, end."""
+        self._parts.waiting.release()
+        await super().shutdown(sockets)
+        self._parts.deps.engine.dispose()
+
+
+def build_server(settings: Settings, ready: Callable[[int], None] | None = None) -> ApiServer:
+    """A server that is not running yet. Raises ValueError where `database_url` or `broker_url` is missing."""
+    if settings.database_url is None or settings.broker_url is None:
+        raise ValueError("the API needs database_url and broker_url")
+    broker_url = settings.broker_url.get_secret_value()
+    redis_url = settings.redis_url.get_secret_value() if settings.redis_url else broker_url
+    deps = Deps(
+        engine=make_engine(settings.database_url.get_secret_value(), CONNECTIONS, pool_timeout=POOL_SECONDS),
+        publisher=Publisher(make_app(broker_url, PUBLISH_SECONDS)),
+        redis_url=redis_url if redis_url.startswith(("redis://", "rediss://", "unix://")) else None,
+        properties=settings.properties,
+        lifetime=settings.expires_after,
+    )
+    app = build_app(deps)
+    config = uvicorn.Config(
+        app,
+        host=settings.api_host,
+        port=settings.api_port,
+        http=BoundedProtocol,
+        loop="uvloop",
+        ws="none",
+        lifespan="on",
+        log_config=None,  # the process decides where logs go
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=KEEP_ALIVE,
+        timeout_graceful_shutdown=GRACE,
+        backlog=BACKLOG,
+    )
+    return ApiServer(config, app.state.parts, ready)
+
+
+def serve(settings: Settings, ready: Callable[[int], None] | None = None) -> None:
+    """Serve until SIGTERM or SIGINT. Port 0 takes a free one; `ready` gets the bound port."""
+    build_server(settings, ready).run()

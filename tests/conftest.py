@@ -1,0 +1,105 @@
+"""Real servers for the whole session, and a database of its own for each test."""
+
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+import pytest
+import redis
+
+from booking.settings import TenantSettings
+from cli.embedded.postgres import start_postgres
+from cli.embedded.valkey import start_valkey
+from dedupe.engine import Engine, make_engine
+from dedupe.migrate import migrate
+from dedupe.tenants import Scope, create_key, create_tenant
+
+_TEMPLATE = "roomkey_template"
+#: These servers hold nothing worth keeping. Tests about durability start their own.
+_FAST = {"fsync": "off", "max_connections": 200}
+
+
+@dataclass(frozen=True)
+class Servers:
+    """The session's servers. `postgres_url` names the migrated template database, which is only to be copied."""
+
+    postgres_url: str
+    redis_url: str
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """A tenant with a bearer key for each scope; `key_ids` by scope, to revoke one."""
+
+    id: str
+    agent: str
+    host: str
+    ops: str
+    key_ids: dict[Scope, str]
+
+
+@pytest.fixture(scope="session")
+def servers() -> Iterator[Servers]:
+    """Postgres and Valkey, embedded, in a folder that other users can reach (pytest's own are private to root)."""
+    place = Path(tempfile.mkdtemp(prefix="roomkey-tests-"))
+    place.chmod(0o755)
+    try:
+        with ExitStack() as stack:
+            postgres = stack.enter_context(start_postgres(place / "postgres", settings=_FAST, database=_TEMPLATE))
+            valkey = stack.enter_context(start_valkey(place / "valkey"))
+            template = make_engine(postgres.url, 2)  # the lock's holder runs each file on another connection
+            migrate(template)
+            template.dispose()  # a database that is in use can't be copied
+            yield Servers(postgres.url, valkey.url)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+@pytest.fixture
+def database_url(servers: Servers) -> Iterator[str]:
+    """A migrated, empty database."""
+    name = f"test_{uuid.uuid4().hex}"
+    server = servers.postgres_url.removesuffix(_TEMPLATE)
+    with psycopg.connect(server + "postgres", autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{_TEMPLATE}"')
+        yield server + name
+        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture
+def engine(database_url: str) -> Iterator[Engine]:
+    """Connections to the test's database, enough for a handful of threads."""
+    engine = make_engine(database_url, 16)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def redis_url(servers: Servers) -> str:
+    """An empty Valkey."""
+    with redis.Redis.from_url(servers.redis_url) as client:
+        client.flushall()
+    return servers.redis_url
+
+
+@pytest.fixture
+def tenant(engine: Engine) -> Tenant:
+    """The tenant `demo`."""
+    return make_tenant(engine, "demo")
+
+
+def make_tenant(engine: Engine, tenant_id: str) -> Tenant:
+    """A tenant with its keys."""
+    assert create_tenant(engine, tenant_id, TenantSettings())
+    made = {}
+    for scope in Scope:
+        pair = create_key(engine, tenant_id, scope)
+        assert pair is not None
+        made[scope] = pair
+    bearers = {scope.value: bearer for scope, (_, bearer) in made.items()}
+    return Tenant(tenant_id, **bearers, key_ids={scope: key_id for scope, (key_id, _) in made.items()})
