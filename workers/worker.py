@@ -1,7 +1,6 @@
 """The worker: Celery's threads pool around `tasks.write`. Celery carries hints; every decision is ours."""
 
 import logging
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ from celery import Celery, Task
 from booking.settings import Settings
 from booking.states import Queue
 from dedupe.engine import DatabaseAway, or_away
+from providers.line import bound_name_resolution
 from tasks.message import RUN_ITEM, WORKER_SECONDS, make_app
 from tasks.runtime import Runtime
 from tasks.write import run_message
@@ -20,8 +20,7 @@ log = logging.getLogger("roomkey.worker")
 
 def serve(settings: Settings, queues: Sequence[str]) -> None:
     """Run items of `queues` until SIGTERM, which lets running items finish. Raises `assemble.Incomplete`."""
-    # The C library's resolver has no deadline but these; they must be set before its first use.
-    os.environ.setdefault("RES_OPTIONS", "timeout:1 attempts:1")
+    bound_name_resolution()
     app = worker_app(assemble.broker_url(settings), assemble.runtime(settings))
     app.worker_main(
         [
