@@ -14,7 +14,6 @@ FOLDER = Path(".roomkey")
 class State(BaseModel):
     """A running stack. A hint: after a `kill -9` it may speak of one that is gone."""
 
-    pid: int
     api_url: str
     pms_url: str | None
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,16 +97,19 @@ def start(
     log: Path,
     folder: Path,
     account: Account | None = None,
+    env: Mapping[str, str] | None = None,
+    death: signal.Signals | None = None,
 ) -> Child:
     """Start `command` (absolute program first) in `folder`, with its output appended to `log`.
 
+    `env` replaces `environment()`; `death` is the signal it gets if we are killed, the first of `stopping` otherwise.
     In a session of its own: Ctrl-C on the terminal must not stop a database before its users have drained.
     """
     if sys.platform == "linux" and threading.current_thread() is not threading.main_thread():
         # The kernel's "parent" is the thread: the server would end with it.
         raise EmbeddedError(f"{name} must be started from the main thread")
     account = account or Account()
-    numbers = (stopping.first, os.getpid(), account.user, account.group)
+    numbers = (death or stopping.first, os.getpid(), account.user, account.group)
     tether = [str(Path(__file__).with_name("tether.py")), *(str(int(number)) for number in numbers), str(folder)]
     with log.open("ab") as output:
         popen = subprocess.Popen(
@@ -114,7 +117,7 @@ def start(
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
-            env=environment(),
+            env=environment() if env is None else env,
             start_new_session=True,
         )
         return Child(name, popen, stopping, log, output.tell())
