@@ -30,6 +30,8 @@ from dedupe.items import Item
 MAX_WRITES = 2
 #: Waits between tries that reached nobody, seconds: full jitter up to BACKOFF * 2^n, at most BACKOFF_MOST.
 BACKOFF, BACKOFF_MOST = 1.0, 60.0
+#: Waits between look-ups that told nothing, seconds: LOOK_AGAIN more each time, at most LOOK_AGAIN_MOST.
+LOOK_AGAIN, LOOK_AGAIN_MOST = 5.0, 60.0
 #: An item in doubt this long is shown as unknown, and a person is asked.
 SHOW_UNKNOWN_AFTER = timedelta(minutes=1)
 #: How often an unknown one is looked up, by how long it has been in doubt; then once a day.
@@ -143,7 +145,8 @@ def key_live(item: Item, caps: Capabilities, now: datetime) -> bool:
     """Whether a write sent now under the item's key can't have a second effect."""
     if not caps.honours_key(item.effect):
         return False
-    last_byte = now + timedelta(seconds=caps.send_window)
+    # The mark, and with it `may_send_until`, comes only after the line is open.
+    last_byte = now + timedelta(seconds=caps.connect_deadline + caps.send_window)
     return item.first_sent_at is None or item.first_sent_at + caps.key_life > last_byte
 
 
@@ -165,6 +168,9 @@ def _start(item: Item, caps: Capabilities, now: datetime) -> Decision:
         if key_live(item, caps, now) and _may_write(item, now):
             return Call(Kind.WRITE)
         return Park(DeadLetter.UNKNOWN_OUTCOME, "the write may have happened, and nothing can tell")
+    if item.refusal:
+        # It waited for the doubt about another write; a late answer has ended that.
+        return Settle(State.FAILED, item.refusal, raise_generation=True)
     if _may_write(item, now):
         return Call(Kind.WRITE)
     return _not_written(item, now)
@@ -230,7 +236,7 @@ def _look_again(item: Item, now: datetime, outcome: NotSent | Unknown) -> Decisi
         return _rest(item)
     counts = not (isinstance(outcome, NotSent) and outcome.code is ErrorCode.RATE_LIMITED)
     if _age(item, now) < SHOW_UNKNOWN_AFTER:
-        wait = max(5.0 * (item.failures + 1), outcome.retry_after or 0.0)
+        wait = max(min(LOOK_AGAIN * (item.failures + 1), LOOK_AGAIN_MOST), outcome.retry_after or 0.0)
         return Later(wait, _shown(item, now), told_nothing=counts)
     return Park(DeadLetter.UNKNOWN_OUTCOME, f"look-ups tell nothing: {outcome.cause}", _unknown_wait(item, now))
 
@@ -250,7 +256,7 @@ def _absent(item: Item, caps: Capabilities, now: datetime, begun_at: datetime) -
         return Call(Kind.WRITE, absent=True)
     settled = _not_written(item, now)
     return Settle(
-        State.CANCELLED if item.stop_writes else State.FAILED,
+        State.FAILED if item.refusal else settled.state,
         item.refusal or settled.error,
         absent=True,
         raise_generation=item.refusal is not None,
