@@ -1,0 +1,292 @@
+"""`decide` after a look-up: section 5 of the design, row by row."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from booking.capabilities import Capabilities
+from booking.errors import ErrorCode, tool_error
+from booking.outcomes import Absent, Finding, Found, Misconfigured, Mismatched, NotSent, Unknown
+from booking.states import DeadLetter, Kind, State
+from dedupe.items import Item
+from tasks.decide import (
+    LOOK_AGAIN_MOST,
+    MAX_WRITES,
+    MISCONFIGURED_SECONDS,
+    Call,
+    Decision,
+    Later,
+    Park,
+    Settle,
+    decide,
+)
+from tests.tasks.build import (
+    KEYED,
+    KEYED_UNPROVEN,
+    LOOKUP_ONLY,
+    NOW,
+    QUIET,
+    UNPROVEN,
+    an_item,
+    doubtful,
+    seconds,
+    settled,
+    sold_out,
+)
+
+BOOKED = {"booking_id": "B-9921"}
+SETTLED = [State.SUCCEEDED, State.FAILED, State.CANCELLED, State.SUPERSEDED]
+looking = pytest.mark.parametrize(
+    "caps",
+    [KEYED, KEYED_UNPROVEN, LOOKUP_ONLY, UNPROVEN],
+    ids=["keyed", "keyed-unproven", "lookup-only", "unproven"],
+)
+#: Why no write may follow although one is left, or none is left.
+NO_WRITE: list[dict[str, Any]] = [{"writes": MAX_WRITES}, {"stop_writes": True}, {"expires_at": NOW}]
+no_write = pytest.mark.parametrize("changes", NO_WRITE, ids=["writes used up", "stopped", "expired"])
+
+
+def saw(finding: Finding, item: Item, caps: Capabilities = LOOKUP_ONLY, now: datetime = NOW) -> Decision:
+    return decide(Kind.CHECK, finding, item, caps, now)
+
+
+def quiet_item(**changes: Any) -> Item:
+    """In doubt, and quiet since a second ago; so a look-up begun at NOW counts."""
+    return doubtful(sent_ago=QUIET.total_seconds() + 1, **changes)
+
+
+# Found.
+
+
+@looking
+def test_what_is_found_has_succeeded(caps: Capabilities) -> None:
+    assert saw(Found(BOOKED, NOW), doubtful(), caps) == Settle(State.SUCCEEDED, result=BOOKED)
+
+
+def test_what_is_found_succeeds_though_it_is_expired_stopped_refused_or_shown_as_unknown() -> None:
+    for changes in (*NO_WRITE, {"refusal": sold_out()}, {"state": State.UNKNOWN}):
+        decision = saw(Found(BOOKED, NOW), doubtful(**changes))
+        assert isinstance(decision, Settle)
+        assert (decision.state, decision.error, decision.result) == (State.SUCCEEDED, None, BOOKED)
+
+
+def test_found_after_two_writes_is_audited_once() -> None:
+    first = saw(Found(BOOKED, NOW), doubtful(writes=2))
+    assert isinstance(first, Settle)
+    assert first.audit
+    second = saw(Found(BOOKED, NOW), settled(State.SUCCEEDED, writes=2))
+    assert isinstance(second, Settle)
+    assert not second.audit
+
+
+def test_further_live_ones_under_our_reference_become_a_dead_letter() -> None:
+    decision = saw(Found(BOOKED, NOW, others=("B-9922", "B-9923")), doubtful(writes=2))
+    assert isinstance(decision, Settle)
+    assert decision.state is State.SUCCEEDED
+    assert decision.letters == ((DeadLetter.DUPLICATE, "exist too: B-9922, B-9923"),)
+
+
+@pytest.mark.parametrize("state", [State.FAILED, State.CANCELLED])
+def test_an_audit_that_finds_what_was_told_as_not_done_brings_the_proof(state: State) -> None:
+    decision = saw(Found(BOOKED, NOW), settled(state))
+    assert isinstance(decision, Settle)
+    assert (decision.state, decision.result) == (State.SUCCEEDED, BOOKED)
+
+
+# Mismatched.
+
+
+@looking
+def test_something_else_under_our_reference_waits_for_a_person(caps: Capabilities) -> None:
+    decision = saw(Mismatched("B-1 is cancelled", NOW), quiet_item(), caps)
+    assert decision == Park(DeadLetter.MISMATCH, "B-1 is cancelled")
+
+
+@pytest.mark.parametrize("state", SETTLED)
+@pytest.mark.parametrize("finding", [Mismatched("x", NOW), Absent(NOW), Unknown("x"), NotSent("x"), Misconfigured("x")])
+def test_an_audit_without_a_proof_changes_nothing(state: State, finding: Finding) -> None:
+    item = settled(state, writes=2)
+    assert saw(finding, item) == Settle(state, item.error)
+
+
+# Absent, key live.
+
+
+@pytest.mark.parametrize("caps", [KEYED, KEYED_UNPROVEN])
+def test_absent_under_a_live_key_is_written_once_more_without_waiting(caps: Capabilities) -> None:
+    assert saw(Absent(NOW), doubtful(), caps) == Call(Kind.WRITE)
+
+
+def test_a_live_key_never_makes_a_failure_true_before_quiet_time() -> None:
+    for changes in (*NO_WRITE, {"refusal": sold_out(), "writes": MAX_WRITES}):
+        decision = saw(Absent(NOW), doubtful(sent_ago=10, **changes), KEYED)
+        assert isinstance(decision, Later)
+        assert decision.due_in == pytest.approx(30, abs=0.1)
+        assert decision.error is None
+
+
+def test_a_refusal_in_doubt_is_not_written_again_under_the_same_key() -> None:
+    """The provider stored the refusal and would only repeat it."""
+    decision = saw(Absent(NOW), doubtful(refusal=sold_out()), KEYED)
+    assert isinstance(decision, Later)
+
+
+def test_a_dead_key_waits_for_quiet_time_like_no_key() -> None:
+    item = doubtful(sent_ago=10, first_sent_at=NOW - timedelta(hours=24))
+    assert isinstance(saw(Absent(NOW), item, KEYED), Later)
+
+
+# Absent, no live key.
+
+
+def test_a_lookup_begun_before_quiet_time_proves_nothing() -> None:
+    """Though it ends after quiet time."""
+    item = doubtful(sent_ago=60)
+    quiet = NOW - seconds(60) + QUIET
+    decision = saw(Absent(quiet - seconds(0.000_001)), item)
+    assert isinstance(decision, Later)
+    assert decision.due_in == pytest.approx(0.05)
+
+
+def test_a_lookup_begun_at_quiet_time_proves_absence_where_that_is_declared() -> None:
+    item = doubtful(sent_ago=60)
+    quiet = NOW - seconds(60) + QUIET
+    assert saw(Absent(quiet), item) == Call(Kind.WRITE, absent=True)
+
+
+def test_the_latest_of_several_sends_decides_when_it_is_quiet() -> None:
+    item = doubtful(writes=2, doubts=(NOW - seconds(90), NOW - seconds(10)), last_send=NOW - seconds(10))
+    decision = saw(Absent(NOW), item)
+    assert isinstance(decision, Later)
+    assert decision.due_in == pytest.approx(30, abs=0.1)
+
+
+def test_before_quiet_time_the_next_look_up_is_due_just_after_it() -> None:
+    decision = saw(Absent(NOW), doubtful(sent_ago=0))
+    assert isinstance(decision, Later)
+    assert 40 < decision.due_in < 40.2
+    assert decision.state is State.QUEUED
+
+
+def test_an_item_a_minute_in_doubt_is_shown_as_unknown() -> None:
+    slow = replace(LOOKUP_ONLY, settle_time=seconds(300))
+    just_under = doubtful(sent_ago=55, doubted_at=NOW - seconds(59.999))
+    just_over = doubtful(sent_ago=55, doubted_at=NOW - seconds(60))
+    states = []
+    for item in (just_under, just_over, replace(just_under, state=State.UNKNOWN)):
+        decision = saw(Absent(NOW), item, slow)
+        assert isinstance(decision, Later)
+        states.append(decision.state)
+    assert states == [State.QUEUED, State.UNKNOWN, State.UNKNOWN]
+
+
+@pytest.mark.parametrize(
+    ("changes", "state", "code"),
+    [
+        ({"writes": MAX_WRITES}, State.FAILED, ErrorCode.UNAVAILABLE),
+        ({"writes": MAX_WRITES, "error": tool_error("rate_limited")}, State.FAILED, ErrorCode.RATE_LIMITED),
+        ({"expires_at": NOW}, State.FAILED, ErrorCode.EXPIRED),
+        ({"stop_writes": True}, State.CANCELLED, ErrorCode.CANCELLED),
+    ],
+)
+@pytest.mark.parametrize("caps", [KEYED, LOOKUP_ONLY], ids=["keyed", "lookup-only"])
+def test_proven_absence_with_no_write_left_is_told_as_not_booked(
+    caps: Capabilities, changes: dict[str, Any], state: State, code: ErrorCode
+) -> None:
+    decision = saw(Absent(NOW), quiet_item(**changes), caps)
+    assert isinstance(decision, Settle)
+    assert decision.error is not None
+    assert (decision.state, decision.error.code) == (state, code)
+    assert decision.absent
+    assert decision.audit
+    assert not decision.raise_generation
+
+
+@pytest.mark.parametrize("changes", [{}, *NO_WRITE])
+@pytest.mark.parametrize("caps", [KEYED, LOOKUP_ONLY], ids=["keyed", "lookup-only"])
+def test_proven_absence_after_a_refusal_tells_the_refusal_and_opens_a_new_key(
+    caps: Capabilities, changes: dict[str, Any]
+) -> None:
+    decision = saw(Absent(NOW), quiet_item(refusal=sold_out(), **changes), caps)
+    assert decision == Settle(State.FAILED, sold_out(), absent=True, raise_generation=True, audit=True)
+
+
+@no_write
+@pytest.mark.parametrize("caps", [UNPROVEN, KEYED_UNPROVEN], ids=["unproven", "keyed-unproven"])
+def test_absence_that_proves_nothing_is_never_a_failure(caps: Capabilities, changes: dict[str, Any]) -> None:
+    decision = saw(Absent(NOW), quiet_item(**changes), caps)
+    assert isinstance(decision, Park)
+    assert decision.reason is DeadLetter.UNKNOWN_OUTCOME
+    assert decision.due_in is not None
+
+
+def test_absence_that_proves_nothing_is_never_ground_for_another_write() -> None:
+    assert isinstance(saw(Absent(NOW), quiet_item(), UNPROVEN), Park)
+
+
+# The look-up tells nothing.
+
+
+@pytest.mark.parametrize("finding", [Unknown("HTTP 503"), NotSent("connection refused")])
+@pytest.mark.parametrize("caps", [KEYED, LOOKUP_ONLY], ids=["keyed", "lookup-only"])
+def test_a_look_up_that_tells_nothing_is_repeated_and_nothing_is_written(caps: Capabilities, finding: Finding) -> None:
+    waits = []
+    for failures in range(3):
+        decision = saw(finding, doubtful(failures=failures), caps)
+        assert isinstance(decision, Later)
+        assert decision.told_nothing
+        waits.append(decision.due_in)
+    assert waits == [5, 10, 15]
+
+
+def test_many_earlier_tries_that_reached_nobody_do_not_delay_the_look_up_beyond_a_minute() -> None:
+    decision = saw(Unknown("HTTP 503"), doubtful(failures=50))
+    assert isinstance(decision, Later)
+    assert decision.due_in == LOOK_AGAIN_MOST == 60
+
+
+def test_a_throttled_look_up_waits_as_told_and_counts_as_no_try() -> None:
+    decision = saw(NotSent("HTTP 429", ErrorCode.RATE_LIMITED, retry_after=17), doubtful())
+    assert decision == Later(17, State.QUEUED, told_nothing=False)
+
+
+@pytest.mark.parametrize(
+    ("doubted_for", "wait"),
+    [
+        (60, 300),
+        (599.999, 300),
+        (600, 900),
+        (3599.999, 900),
+        (3600, 3600),
+        (6 * 3600 - 0.001, 3600),
+        (6 * 3600, 86_400),
+        (90 * 86_400, 86_400),
+    ],
+)
+@pytest.mark.parametrize(("finding", "caps"), [(Unknown("HTTP 503"), LOOKUP_ONLY), (Absent(NOW), UNPROVEN)])
+def test_an_unknown_one_is_looked_up_on_and_on_ever_more_rarely(
+    finding: Finding, caps: Capabilities, doubted_for: float, wait: float
+) -> None:
+    decision = saw(finding, quiet_item(doubted_at=NOW - seconds(doubted_for)), caps)
+    assert isinstance(decision, Park)
+    assert (decision.reason, decision.due_in) == (DeadLetter.UNKNOWN_OUTCOME, wait)
+
+
+def test_just_under_a_minute_in_doubt_no_person_is_asked_yet() -> None:
+    assert isinstance(saw(Unknown("HTTP 503"), doubtful(doubted_at=NOW - seconds(59.999))), Later)
+
+
+def test_wrong_credentials_at_a_look_up_keep_the_doubt_and_tell_a_person() -> None:
+    decision = saw(Misconfigured("HTTP 401"), doubtful(sent_ago=1))
+    assert decision == Later(
+        MISCONFIGURED_SECONDS,
+        State.QUEUED,
+        letters=((DeadLetter.MISCONFIGURED, "HTTP 401"),),
+        told_nothing=True,
+    )
+
+
+def test_without_any_known_doubt_time_the_item_counts_as_freshly_in_doubt() -> None:
+    assert isinstance(saw(Unknown("HTTP 503"), an_item(doubts=(NOW,), last_send=NOW)), Later)
