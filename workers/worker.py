@@ -24,6 +24,7 @@ def serve(settings: Settings, queues: Sequence[str]) -> None:
     app = worker_app(assemble.broker_url(settings), assemble.runtime(settings))
     app.worker_main(
         [
+            "--quiet",  # an option of celery itself: it must come first
             "worker",
             "--pool=threads",
             f"--concurrency={settings.worker.threads}",
@@ -32,7 +33,6 @@ def serve(settings: Settings, queues: Sequence[str]) -> None:
             "--without-mingle",
             "--without-heartbeat",
             "--loglevel=INFO",
-            "--quiet",
         ]
     )
 
