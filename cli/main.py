@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from cli import access, processes, up
+from cli import access, doctor, processes, submit, up
 from cli.exits import MEANINGS, Code
 
 app = typer.Typer(
@@ -15,7 +15,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,  # they would print local variables, and some are secrets
 )
-for room in (up, processes, access):
+for room in (up, doctor, submit, processes, access):
     room.register(app)
 
 

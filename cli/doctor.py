@@ -1,0 +1,183 @@
+"""`roomkey doctor`: what is configured, reachable and migrated, and how to mend what isn't."""
+
+import os
+import socket
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import typer
+
+from booking.settings import Settings
+from cli.exits import Code, Trouble
+from cli.options import Config, Data, Json
+from cli.state import FOLDER
+
+_SECONDS = 3.0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One row: what was looked at, whether it is right, and the mend if it isn't."""
+
+    what: str
+    ok: bool
+    found: str
+    mend: str = ""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to `app`."""
+    app.command(rich_help_panel="Start")(doctor)
+
+
+def doctor(config: Config = None, data: Data = FOLDER, as_json: Json = False) -> None:
+    """Look at everything Roomkey needs. Exit code 1 if something is wrong."""
+    findings = list(examine(config, data))
+    if as_json:
+        from cli.screen import print_json
+
+        print_json([asdict(finding) for finding in findings])
+    else:
+        _show(findings)
+    raise typer.Exit(Code.FINE if all(finding.ok for finding in findings) else Code.NOT_SUCCESS)
+
+
+def examine(config: Path | None, data: Path) -> Iterator[Finding]:
+    """All findings. A mistake in the configuration hides the rest: nothing can be known then."""
+    from cli.config import find_file, load_settings
+    from cli.state import joined
+
+    try:
+        file = find_file(config)
+        settings = load_settings(file, os.environ)
+    except Trouble as trouble:
+        yield Finding("configuration", False, trouble.format_message(), "correct it")
+        return
+    yield Finding("configuration", True, str(file) if file else "no roomkey.toml: defaults and the environment")
+    yield _hotels(settings)
+    settings = joined(settings, data)
+    yield _postgres(settings)
+    yield from _messages(settings)
+    for name, provider in settings.providers.items():
+        yield _provider(name, provider.url or settings.pms_url)
+    yield _api(config, data)
+
+
+def _hotels(settings: Settings) -> Finding:
+    from cli.config import DEMO_HOTELS
+
+    named = ", ".join(settings.properties)
+    demo = " (the demo's: no properties are configured)" if settings.properties == DEMO_HOTELS else ""
+    return Finding("properties", True, named + demo)
+
+
+def _postgres(settings: Settings) -> Finding:
+    if settings.database_url is None:
+        return Finding("Postgres", False, "ROOMKEY_DATABASE_URL is not set", "set it, or run `roomkey up`")
+    from cli.database import opened
+    from dedupe.migrate import pending
+    from dedupe.version import OLDEST, server_version
+
+    try:
+        with opened(settings, migrated=False) as engine:
+            version = server_version(engine)
+            missing = pending(engine)
+    except Trouble as trouble:
+        return _divided("Postgres", trouble.format_message().removeprefix("Postgres: "))
+    if version < OLDEST:
+        return Finding("Postgres", False, f"version {version}", f"use PostgreSQL {OLDEST} or later")
+    if missing:
+        return Finding("Postgres", False, f"version {version}, not migrated: {', '.join(missing)}", "roomkey migrate")
+    return Finding("Postgres", True, f"version {version}, migrated")
+
+
+def _divided(what: str, line: str) -> Finding:
+    found, _, mend = line.rpartition("; ")
+    return Finding(what, False, found or line, mend)
+
+
+def _messages(settings: Settings) -> Iterator[Finding]:
+    broker, redis = settings.broker_url, settings.redis_url or settings.broker_url
+    if broker is None:
+        yield Finding("broker", False, "ROOMKEY_BROKER_URL is not set", "set it, or run `roomkey up`")
+    else:
+        yield _broker(broker.get_secret_value())
+    if redis is None:
+        yield Finding("Redis", False, "ROOMKEY_REDIS_URL is not set", "set it, or run `roomkey up`")
+    else:
+        yield _redis(redis.get_secret_value())
+
+
+def _broker(url: str) -> Finding:
+    from tasks.message import make_app
+
+    try:
+        with make_app(url, _SECONDS).connection_for_write() as connection:
+            connection.ensure_connection(max_retries=1, timeout=_SECONDS)
+    except Exception as error:  # noqa: BLE001 - whatever the broker's client raises
+        return Finding("broker", False, f"{_place(url)}: {_said(error)}", "start it, or correct ROOMKEY_BROKER_URL")
+    return Finding("broker", True, _place(url))
+
+
+def _redis(url: str) -> Finding:
+    from tasks.wake import wake_client
+
+    try:
+        wake_client(url).ping()
+    except Exception as error:  # noqa: BLE001 - RedisError, or ValueError for a URL of another kind
+        return Finding("Redis", False, f"{_place(url)}: {_said(error)}", "start it, or correct ROOMKEY_REDIS_URL")
+    return Finding("Redis", True, _place(url))
+
+
+def _provider(name: str, url: str | None) -> Finding:
+    what = f"provider {name}"
+    if url is None:
+        return Finding(what, False, "no url", f"set providers.{name}.url or ROOMKEY_PMS_URL, or run `roomkey up`")
+    parts = urlsplit(url)
+    try:
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        socket.create_connection((parts.hostname or "", port), timeout=_SECONDS).close()
+    except (OSError, ValueError) as error:
+        return Finding(what, False, f"{_place(url)}: {_said(error)}", f"start it, or correct the url of {name}")
+    return Finding(what, True, _place(url))
+
+
+def _api(config: Path | None, data: Path) -> Finding:
+    import httpx
+
+    from cli.caller import api_url
+
+    try:
+        url = api_url(config, data)
+        response = httpx.get(f"{url}/readyz", timeout=_SECONDS, trust_env=False)
+    except Trouble as trouble:
+        return _divided("API", trouble.format_message())
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        return Finding("API", False, f"{url}: {_said(error)}", "start it: `roomkey up` or `roomkey api`")
+    if response.status_code != 200:
+        return Finding("API", False, f"{url}: not ready ({response.status_code})", "see Postgres above, and its log")
+    return Finding("API", True, url)
+
+
+def _place(url: str) -> str:
+    """Host and port of a URL: never its password."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+
+def _said(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _show(findings: list[Finding]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from cli.screen import coloured, out
+
+    table = Table("", "", "found", "mend")
+    for one in findings:
+        table.add_row(one.what, coloured("ok" if one.ok else "problem"), escape(one.found), escape(one.mend))
+    out.print(table)
