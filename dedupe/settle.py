@@ -22,8 +22,8 @@ WITH {closing}, before AS (
     UPDATE items i SET
         rev = i.rev + 1, token = NULL, lease_until = NULL, published = 0,
         state = CASE WHEN b.state IN ('succeeded', 'superseded') THEN b.state ELSE :state END,
-        result = CASE WHEN b.state = 'succeeded' THEN i.result ELSE CAST(:result AS jsonb) END,
-        provider_id = CASE WHEN b.state = 'succeeded' THEN i.provider_id ELSE :provider_id END,
+        result = CASE WHEN b.state IN ('succeeded', 'superseded') THEN i.result ELSE CAST(:result AS jsonb) END,
+        provider_id = CASE WHEN b.state IN ('succeeded', 'superseded') THEN i.provider_id ELSE :provider_id END,
         error = CASE WHEN :state = 'succeeded' THEN NULL ELSE coalesce(CAST(:error AS jsonb), i.error) END,
         refusal = coalesce(CAST(:refusal AS jsonb), i.refusal),
         slow = :state IN ('queued', 'unknown'),
@@ -36,7 +36,7 @@ WITH {closing}, before AS (
         key_generation = i.key_generation + CAST(:raise_generation AS int),
         request_bytes = CASE WHEN :raise_generation THEN NULL ELSE i.request_bytes END,
         first_sent_at = CASE WHEN :raise_generation THEN NULL ELSE i.first_sent_at END,
-        settled_at = CASE WHEN b.state = 'succeeded' THEN i.settled_at
+        settled_at = CASE WHEN b.state IN ('succeeded', 'superseded') THEN i.settled_at
                           WHEN :state IN ('succeeded', 'failed', 'cancelled') THEN clock_timestamp() END
     FROM before b
     WHERE i.id = b.id AND ({guard} OR (:proven AND b.state NOT IN ('succeeded', 'superseded')))
@@ -49,7 +49,7 @@ WITH {closing}, before AS (
     UNION ALL SELECT b.tenant_id, b.id, 'late_success', 'told as ' || b.state || ', exists as ' || :provider_id
     FROM before b WHERE :proven AND b.state IN ('failed', 'cancelled')
     UNION ALL SELECT b.tenant_id, b.id, 'duplicate', 'settled as ' || b.provider_id || ', exists as ' || :provider_id
-    FROM before b WHERE :proven AND b.state = 'succeeded' AND b.provider_id <> :provider_id
+    FROM before b WHERE :proven AND b.state IN ('succeeded', 'superseded') AND b.provider_id <> :provider_id
     ON CONFLICT (item_id, reason) WHERE closed_at IS NULL DO NOTHING
 ), heard AS (
     UPDATE dead_letters d SET closed_at = clock_timestamp()
