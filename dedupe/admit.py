@@ -58,10 +58,12 @@ FROM jsonb_to_recordset(CAST(:items AS jsonb)) AS w(key text, base text, k int, 
 RETURNING id, key, queue
 """)
 
-# Known not executed, and asked for again: a full new budget. Other values need a new key at the provider.
+# Known not executed, and asked for again: a full new budget. Other values need a new key at the provider. Whoever looks
+# it up just now (an audit) loses the claim: its "still failed" must not undo this.
 _ARM_ITEMS = text("""
 UPDATE items SET state = 'queued', error = NULL, refusal = NULL, slow = false, stop_writes = false, settled_at = NULL,
-    writes = 0, failures = 0, rev = rev + 1, due_at = now(), publish_at = now() + interval '5 s', published = 1,
+    token = NULL, lease_until = NULL, writes = 0, failures = 0, rev = rev + 1,
+    due_at = now(), publish_at = now() + interval '5 s', published = 1,
     fingerprint = w.fingerprint, request = w.request,
     key_generation = key_generation + (items.fingerprint <> w.fingerprint)::int,
     request_bytes = CASE WHEN items.fingerprint = w.fingerprint THEN request_bytes END,
