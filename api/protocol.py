@@ -26,14 +26,10 @@ class BoundedProtocol(HttpToolsProtocol):
         self._in_head = True
         super().on_message_begin()
 
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Also where all of it came in one piece."""
-        super().on_header(name, value)
-        if sum(len(part) + len(text) for part, text in self.headers) > MAX_HEAD:
-            raise httptools.HttpParserError("headers are too large")
-
     def on_headers_complete(self) -> None:
-        """The body may follow."""
+        """The body may follow. All may have come in one piece, with it."""
         self._in_head = False
         self._head = 0
+        if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > MAX_HEAD:
+            raise httptools.HttpParserError("request line and headers are too large")
         super().on_headers_complete()

@@ -4,13 +4,14 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
 import pytest
 import redis
+from psycopg.sql import SQL, Identifier
 
 from booking.settings import TenantSettings
 from cli.embedded.postgres import start_postgres
@@ -60,15 +61,22 @@ def servers() -> Iterator[Servers]:
         shutil.rmtree(place, ignore_errors=True)
 
 
-@pytest.fixture
-def database_url(servers: Servers) -> Iterator[str]:
-    """A migrated, empty database."""
+@contextmanager
+def fresh_database(servers: Servers) -> Iterator[str]:
+    """The URL of a migrated, empty database that is gone afterwards."""
     name = f"test_{uuid.uuid4().hex}"
     server = servers.postgres_url.removesuffix(_TEMPLATE)
     with psycopg.connect(server + "postgres", autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{_TEMPLATE}"')
+        connection.execute(SQL("CREATE DATABASE {} TEMPLATE {}").format(Identifier(name), Identifier(_TEMPLATE)))
         yield server + name
-        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+        connection.execute(SQL("DROP DATABASE {} WITH (FORCE)").format(Identifier(name)))
+
+
+@pytest.fixture
+def database_url(servers: Servers) -> Iterator[str]:
+    """A migrated, empty database."""
+    with fresh_database(servers) as url:
+        yield url
 
 
 @pytest.fixture
