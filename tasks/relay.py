@@ -1,6 +1,7 @@
 """The relay: sends a message for every item that wants one and has none in sight."""
 
 import logging
+from typing import Any
 
 from celery import Celery
 
@@ -35,10 +36,13 @@ def _room(app: Celery) -> dict[str, int]:
     """How many messages each queue may still take; none at all while the broker is away."""
     try:
         with app.connection_for_write() as connection:
-            channel = connection.default_channel
-            return {
-                queue.value: WINDOW - channel.queue_declare(queue.value, passive=True).message_count for queue in Queue
-            }
+            return {queue.value: WINDOW - _waiting(connection.default_channel, queue) for queue in Queue}
     except Exception as failure:  # noqa: BLE001 - whatever the broker's client raises: try again next round
         log.warning("the relay can't reach the broker: %s", type(failure).__name__)
         return {}
+
+
+def _waiting(channel: Any, queue: Queue) -> int:
+    """The messages in a queue. Declared, not asked for passively: Redis forgets an empty queue, and asking fails."""
+    declared = channel.queue_declare(queue=queue.value, durable=True, auto_delete=False)
+    return int(declared.message_count)

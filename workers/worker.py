@@ -1,10 +1,12 @@
 """The worker: Celery's threads pool around `tasks.write`. Celery carries hints; every decision is ours."""
 
 import logging
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from celery import Celery, Task
+from celery.platforms import SecurityWarning
 
 from booking.settings import Settings
 from booking.states import Queue
@@ -21,6 +23,11 @@ log = logging.getLogger("roomkey.worker")
 def serve(settings: Settings, queues: Sequence[str]) -> None:
     """Run items of `queues` until SIGTERM, which lets running items finish. Raises `assemble.Incomplete`."""
     bound_name_resolution()
+    # Celery warns root of pickle; only JSON is accepted here.
+    warnings.filterwarnings("ignore", category=SecurityWarning)
+    # Two lines a message, each costing as much as a small query; our own attempt line says more.
+    for noisy in ("celery.app.trace", "celery.worker.strategy"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
     app = worker_app(assemble.broker_url(settings), assemble.runtime(settings))
     app.worker_main(
         [
