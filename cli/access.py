@@ -1,6 +1,7 @@
 """Tenants and their bearer keys."""
 
-from typing import Annotated
+import re
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -8,10 +9,15 @@ from cli.exits import Code, Trouble
 from cli.options import Config, Data, Json, settings_of
 from cli.state import FOLDER
 
+if TYPE_CHECKING:
+    from booking.settings import TenantSettings
+
 tenants = typer.Typer(help="Tenants: make and list them.", no_args_is_help=True)
 keys = typer.Typer(help="Bearer keys: make, list and revoke them.", no_args_is_help=True)
 
 _SCOPES = ("agent", "host", "ops")
+#: As `booking.text.Name`.
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~@:-]{0,127}")
 
 
 def register(app: typer.Typer) -> None:
@@ -29,21 +35,11 @@ def create_tenant(
     as_json: Json = False,
 ) -> None:
     """Make a tenant."""
-    from pydantic import TypeAdapter, ValidationError
-
-    from booking.settings import TenantSettings
-    from booking.text import Name
     from cli.database import opened
     from cli.screen import out, print_json
     from dedupe import tenants as store
 
-    try:
-        TypeAdapter(Name).validate_python(name)
-        chosen = TenantSettings.model_validate_json(settings)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = "--settings: " + ".".join(map(str, first["loc"])) if error.title == "TenantSettings" else "NAME"
-        raise Trouble(Code.USAGE, f"{place.rstrip(': ')}: {first['msg']}") from None
+    chosen = _checked(name, settings)
     with opened(settings_of(config, data)) as engine:
         made = store.create_tenant(engine, name, chosen)
     if not made:
@@ -52,6 +48,22 @@ def create_tenant(
         print_json({"tenant": name, "settings": chosen.model_dump(mode="json")})
     else:
         out.print(f"made the tenant {name}; now: roomkey keys create --tenant {name} --scope agent", markup=False)
+
+
+def _checked(name: str, settings: str) -> "TenantSettings":
+    from pydantic import ValidationError
+
+    from booking.settings import TenantSettings
+    from cli.config import problem
+
+    if not _NAME.fullmatch(name):
+        raise Trouble(Code.USAGE, "NAME: must be a short name: letters, digits and . _ ~ @ : -")
+    try:
+        return TenantSettings.model_validate_json(settings)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ": ".join(["--settings", *filter(None, [".".join(map(str, first["loc"]))])])
+        raise Trouble(Code.USAGE, f"{place}: {problem(first)}") from None
 
 
 @tenants.command("list")
@@ -123,7 +135,7 @@ def revoke_key(
     data: Data = FOLDER,
     as_json: Json = False,
 ) -> None:
-    """Revoke a key: it is refused from now on."""
+    """Revoke a key: it is refused within a few seconds."""
     from cli.database import opened
     from cli.screen import out, print_json
     from dedupe import tenants as store

@@ -138,8 +138,8 @@ def _line(error: ValidationError, file: Path | None, given: Mapping[str, str]) -
     first, *more = error.errors(include_url=False)
     counted = f" (and {len(more)} more)" if more else ""
     if not first["loc"]:  # a check across sections: its text begins with the place
-        return f"{file}: {_problem(first)}{counted}"
-    return f"{_place(first['loc'], file, given)}: {_problem(first)}{counted}"
+        return f"{file}: {problem(first)}{counted}"
+    return f"{_place(first['loc'], file, given)}: {problem(first)}{counted}"
 
 
 def _place(loc: tuple[int | str, ...], file: Path | None, given: Mapping[str, str]) -> str:
@@ -150,10 +150,11 @@ def _place(loc: tuple[int | str, ...], file: Path | None, given: Mapping[str, st
     return f"{file}: {inside}" if file else inside
 
 
-def _problem(error: ErrorDetails) -> str:
+def problem(error: ErrorDetails) -> str:
+    """What is wrong, in our words: pydantic's speak of schemas and patterns."""
     kind, last = error["type"], str(error["loc"][-1]) if error["loc"] else ""
     if kind == "extra_forbidden":
-        return "is not a setting" + _near(error["loc"])
+        return f"is not a setting{_near(error['loc'])}"
     if kind in _HINTS:
         return _HINTS[kind]
     if last in _FIELD_HINTS:

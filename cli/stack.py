@@ -167,6 +167,8 @@ class _Builder:
 
     def start_processes(self) -> Stack:
         """Migrate, make the keys, start api, workers and caretaker side by side, and wait for who listens."""
+        # Registered again: bookings that finish now need the simulator, nothing needs it after them.
+        self.undo.callback(stop_all, list(self.processes))
         self.say("preparing the database")
         keys = demo_keys(self.settings, self.data)
         write_private(settings_file(self.data), dump_settings(self.settings))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 #: Seconds between two looks at the processes.
 _TICK = 0.2
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_ENDING = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
 
 
 def register(app: typer.Typer) -> None:

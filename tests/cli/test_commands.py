@@ -1,0 +1,185 @@
+"""The commands beside a running stack."""
+
+import json
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.cli.running import Up, roomkey
+from tests.waiting import eventually
+
+BOOKING = {
+    "--property": "BER",
+    "--room-type": "double",
+    "--check-in": "2027-03-01",
+    "--check-out": "2027-03-03",
+    "--guest-name": "Ada Lovelace",
+    "--guest-email": "ada@hotel-demo.com",
+}
+
+
+def words(**changed: str) -> list[str]:
+    named = {**BOOKING, **{f"--{name.replace('_', '-')}": value for name, value in changed.items()}}
+    return [word for pair in named.items() for word in pair]
+
+
+def test_the_same_submission_twice_is_one_booking(up: Up) -> None:
+    first = roomkey("submit", *words(), "--wait", "--json", cwd=up.folder)
+    assert (first.returncode, first.stderr) == (0, "")
+    intent = json.loads(first.stdout)
+    assert intent["outcome"] == "succeeded"
+    again = roomkey("submit", *words(), cwd=up.folder)
+    booking = intent["items"][0]["result"]["booking_id"]
+    assert again.returncode == 0
+    assert intent["id"] in again.stdout
+    assert booking in again.stdout
+    shown = roomkey("status", intent["id"], "--json", cwd=up.folder)
+    assert json.loads(shown.stdout)["items"] == intent["items"]
+    assert "\x1b" not in again.stdout
+
+
+def test_a_batch_from_stdin_ends_with_what_came_of_it(up: Up) -> None:
+    stay = {"property": "BER", "check_in": "2027-04-01", "check_out": "2027-04-02"}
+    guest = {"name": "Grace Hopper", "email": "grace@hotel-demo.com"}
+    rooms = [{"room_type": "double"}, {"room_type": "igloo"}]
+    body = {"tool": "book_rooms", "arguments": {**stay, "guest": guest, "rooms": rooms}}
+    done = roomkey("submit", "--file", "-", "--conversation", "c-9", "--wait", cwd=up.folder, stdin=json.dumps(body))
+    assert done.returncode == 1, done.stderr
+    assert "partial" in done.stdout
+    assert "failed" in done.stdout
+
+
+def test_a_refusal_is_one_line_that_says_what_to_correct(up: Up) -> None:
+    done = roomkey("submit", *words(property="XXX"), cwd=up.folder)
+    assert done.returncode == 5
+    assert done.stderr == (
+        "roomkey: refused (422): property: must be one of AKL, BER, HNL. "
+        'You sent "XXX". Correct property and call again.\n'
+    )
+    assert done.stdout == ""
+
+
+def test_a_refusal_is_json_where_json_is_asked_for(up: Up) -> None:
+    done = roomkey("status", "int_00", "--json", cwd=up.folder)
+    assert done.returncode == 5
+    assert json.loads(done.stdout)["status"] == 404
+
+
+def test_a_second_up_in_the_folder_says_so(up: Up) -> None:
+    done = roomkey("up", cwd=up.folder)
+    assert done.returncode == 6
+    assert f"already runs in this folder (pid {up.process.pid})" in done.stderr.replace("\n", " ")
+
+
+def test_tenants_and_keys(up: Up) -> None:
+    assert roomkey("tenants", "create", "acme", "--settings", '{"max_refund": 9}', cwd=up.folder).returncode == 0
+    twice = roomkey("tenants", "create", "acme", cwd=up.folder)
+    assert (twice.returncode, twice.stderr) == (
+        1,
+        "roomkey: the tenant acme exists already; nothing was changed\n",
+    )
+    assert json.loads(roomkey("tenants", "list", "--json", cwd=up.folder).stdout) == ["acme", "demo"]
+    made = roomkey("keys", "create", "--tenant", "acme", "--scope", "agent", "--json", cwd=up.folder)
+    key = json.loads(made.stdout)
+    used = roomkey("status", "int_00", cwd=up.folder, ROOMKEY_API_KEY=key["key"])
+    assert "404" in used.stderr, "known, but nothing there"
+    assert roomkey("keys", "revoke", key["id"], cwd=up.folder).returncode == 0
+
+    def refused() -> bool:
+        return "401" in roomkey("status", "int_00", cwd=up.folder, ROOMKEY_API_KEY=key["key"]).stderr
+
+    eventually(refused, within=15)
+    listed = json.loads(roomkey("keys", "list", "--json", cwd=up.folder).stdout)
+    assert {"id": key["id"], "tenant": "acme", "scope": "agent", "revoked": True} in listed
+    assert key["key"] not in json.dumps(listed)
+
+
+def test_doctor_finds_nothing_wrong_beside_a_stack(up: Up) -> None:
+    done = roomkey("doctor", "--json", cwd=up.folder)
+    findings = json.loads(done.stdout)
+    assert done.returncode == 0, findings
+    assert [one["what"] for one in findings] == [
+        "configuration",
+        "properties",
+        "Postgres",
+        "broker",
+        "Redis",
+        "provider pms",
+        "API",
+    ]
+    assert "no properties are configured" in findings[1]["found"]
+
+
+def test_doctor_names_the_mend_for_each_thing_that_is_wrong(tmp_path: Path, servers: object) -> None:
+    wrong = {
+        "ROOMKEY_DATABASE_URL": "postgresql://me:hush@127.0.0.1:9/x",
+        "ROOMKEY_BROKER_URL": "redis://:hush@127.0.0.1:9/0",
+        "ROOMKEY_PMS_URL": "http://127.0.0.1:9",
+        "ROOMKEY_API_URL": "http://127.0.0.1:9",
+    }
+    done = roomkey("doctor", "--json", cwd=tmp_path, **wrong)
+    assert done.returncode == 1
+    findings = json.loads(done.stdout)
+    bad = {one["what"]: one["mend"] for one in findings if not one["ok"]}
+    assert set(bad) == {"Postgres", "broker", "Redis", "provider pms", "API"}
+    assert all(bad.values())
+    assert "hush" not in done.stdout
+
+
+def test_doctor_says_that_the_schema_is_missing(tmp_path: Path, database_url: str) -> None:
+    empty = f"{database_url.rpartition('/')[0]}/postgres"
+    done = roomkey("doctor", cwd=tmp_path, ROOMKEY_DATABASE_URL=empty)
+    assert "not migrated: 0001_start.sql" in done.stdout
+    assert "roomkey migrate" in done.stdout
+    assert roomkey("migrate", cwd=tmp_path, ROOMKEY_DATABASE_URL=database_url).stdout == "the schema is up to date\n"
+    keys = roomkey("keys", "list", cwd=tmp_path, ROOMKEY_DATABASE_URL=empty)
+    assert keys.returncode == 4
+    assert keys.stderr == "roomkey: the schema is not up to date; run: roomkey migrate\n"
+
+
+def test_a_process_that_dies_is_started_again_at_the_same_address(up: Up) -> None:
+    url = json.loads((up.folder / ".roomkey" / "state.json").read_text())["api_url"]
+    killed = up.family()["api"]
+    killed.kill()
+    eventually(lambda: up.family().get("api", killed) != killed, within=15)
+    assert "api ended (killed by SIGKILL); starting it again in 0.5 s" in up.output
+
+    def answers() -> bool:
+        try:
+            return httpx.get(f"{url}/healthz", timeout=5).status_code == 200
+        except httpx.TransportError:
+            return False
+
+    eventually(answers, within=20)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "line"),
+    [
+        (["submit"], 2, "missing --property, --room-type, --check-in, --check-out, --guest-name, --guest-email"),
+        (["submit", "--file", "none.json"], 2, "--file none.json: No such file or directory"),
+        (["frobnicate"], 2, "No such command"),
+        (["worker", "--queues", "bookings,mails"], 2, "--queues: mails is none of bookings, batch, quarantine"),
+        (["worker"], 4, "ROOMKEY_DATABASE_URL: is not set; name your server, or run `roomkey up`"),
+        (["api", "--config", "none.toml"], 4, "none.toml: there is no such file"),
+        (["status", "int_1"], 4, "ROOMKEY_API_KEY: is not set"),
+        (["keys", "create", "--tenant", "x", "--scope", "root"], 2, "--scope: must be one of agent, host, ops"),
+        (["tenants", "create", "a b"], 2, "NAME: must be a short name"),
+        (["tenants", "create", "x", "--settings", '{"guards": {"x": 1}}'], 2, "--settings: guards.x: is not a setting"),
+    ],
+)
+def test_an_expected_trouble_is_one_line_and_an_exit_code(
+    tmp_path: Path, arguments: list[str], code: int, line: str
+) -> None:
+    done = roomkey(*arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr.startswith("roomkey: ")
+    assert line in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_api_that_is_away_is_told_with_the_mend(tmp_path: Path) -> None:
+    done = roomkey("submit", *words(), cwd=tmp_path, ROOMKEY_API_URL="http://127.0.0.1:9", ROOMKEY_API_KEY="rk_x")
+    assert done.returncode == 3
+    assert done.stderr.endswith("start it with `roomkey up`, or set ROOMKEY_API_URL\n")

@@ -1,0 +1,76 @@
+"""`roomkey up` as a process: what it starts, and that nothing is left of it."""
+
+import json
+import signal
+from pathlib import Path
+
+import psutil
+
+from tests.cli.running import ended, reachable_folder, roomkey, running_up
+from tests.conftest import Servers
+from tests.waiting import eventually
+
+ALL = {"api", "worker", "caretaker", "simulator", "postgres", "valkey"}
+
+
+def test_a_kill_leaves_nothing_behind_and_ctrl_c_stops_in_order() -> None:
+    with reachable_folder() as folder:
+        with running_up(folder) as up:
+            first = json.loads((folder / ".roomkey" / "keys.json").read_text())
+            family = up.family()
+            below = [*family.values(), *psutil.Process(up.process.pid).children(recursive=True)]
+            assert set(family) == ALL
+            up.end(signal.SIGKILL)
+            eventually(lambda: all(ended(process) for process in below), within=15)
+        with running_up(folder) as up:
+            assert json.loads((folder / ".roomkey" / "keys.json").read_text()) == first, "later runs have the same keys"
+            family = up.family()
+            up.process.send_signal(signal.SIGINT)
+            gone = _in_order(family)
+            assert up.process.wait(10) == 0
+            assert set(gone[:3]) == {"api", "worker", "caretaker"}
+            assert gone[3:] == ["simulator", "valkey", "postgres"]
+            assert up.output.endswith("stopped\n")
+            assert not (folder / ".roomkey" / "state.json").exists()
+
+
+def _in_order(family: dict[str, psutil.Process]) -> list[str]:
+    """The names in the order in which they end; what ends between two looks counts as in order of stopping."""
+    left = sorted(family, key=["api", "worker", "caretaker", "simulator", "valkey", "postgres"].index)
+    gone: list[str] = []
+
+    def look() -> bool:
+        gone.extend([name for name in left if name not in gone and ended(family[name])])
+        return len(gone) == len(left)
+
+    eventually(look, within=40)
+    return gone
+
+
+def test_what_is_named_is_not_started(database_url: str, redis_url: str, tmp_path: Path) -> None:
+    named = {"ROOMKEY_DATABASE_URL": database_url, "ROOMKEY_BROKER_URL": redis_url}
+    with running_up(tmp_path, ROOMKEY_PMS_URL="http://127.0.0.1:9", **named) as up:
+        assert set(up.family()) == {"api", "worker", "caretaker"}
+        assert not (tmp_path / ".roomkey" / "postgres").exists()
+        for process in up.family().values():
+            assert not any(secret in " ".join(process.cmdline()) for secret in named.values()), "in everyone's ps"
+
+
+def test_a_port_that_is_taken_is_told_before_anything_is_started(servers: Servers, tmp_path: Path) -> None:
+    taken = servers.redis_url.rpartition(":")[2].partition("/")[0]
+    done = roomkey("up", cwd=tmp_path, ROOMKEY_API_PORT=taken)
+    assert done.returncode == 4
+    assert done.stderr.splitlines()[-1] == (
+        f"roomkey: port {taken} is taken; free it, or choose another with ROOMKEY_API_PORT (0: any)"
+    )
+    assert not (tmp_path / ".roomkey" / "postgres").exists()
+
+
+def test_a_process_that_cannot_start_ends_up_with_its_reason(tmp_path: Path) -> None:
+    away = "postgresql://127.0.0.1:9/x"
+    done = roomkey("up", cwd=tmp_path, ROOMKEY_API_PORT="0", ROOMKEY_DATABASE_URL=away, ROOMKEY_BROKER_URL="redis://x")
+    assert done.returncode == 3
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("roomkey: Postgres: ")
+    assert "Connection refused" in last
+    assert last.endswith("start it, or correct ROOMKEY_DATABASE_URL")
