@@ -1,0 +1,34 @@
+"""One hotel system for all tests of the write path, and desks that book at it."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from dedupe.engine import Engine
+from tasks.wake import Waker, wake_client
+from tests.pms import Pms, start_simulator
+from tests.tasks.desk import Desk
+
+
+@pytest.fixture(scope="session")
+def hotel() -> Iterator[Pms]:
+    with start_simulator() as pms:
+        yield pms
+
+
+@pytest.fixture
+def pms(hotel: Pms) -> Iterator[Pms]:
+    hotel.reset()
+    yield hotel
+    hotel.clear_faults()
+
+
+@pytest.fixture
+def desk(engine: Engine, pms: Pms, redis_url: str) -> Callable[..., Desk]:
+    """Make a desk: `desk(mode, **capabilities)`."""
+
+    def make(mode: str = "keyed", **changes: object) -> Desk:
+        pms.set_mode(mode)
+        return Desk.at(engine, pms, Waker(wake_client(redis_url)), mode, **changes)
+
+    return make
