@@ -266,9 +266,8 @@ def _absent(item: Item, caps: Capabilities, now: datetime, begun_at: datetime) -
 
 def _duplicates(found: Found) -> tuple[tuple[DeadLetter, str], ...]:
     """All that exist under our reference beside the one the guest is told of."""
-    if not found.others:
-        return ()
-    return ((DeadLetter.DUPLICATE, f"exist too: {', '.join(found.others)}"),)
+    detail = f"exist too: {', '.join(found.others)}"
+    return ((DeadLetter.DUPLICATE, detail),) if found.others else ()
 
 
 def _audit(item: Item, caps: Capabilities) -> bool:
