@@ -27,6 +27,8 @@ def build_app(deps: Deps) -> FastAPI:
         redirect_slashes=False,
         docs_url=None,  # its pages load scripts from elsewhere; /openapi.json is the product
         redoc_url=None,
+        # Nothing leaves this process by itself: exceptions and addresses are the operator's.
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
     app.state.parts = parts
     problems.install(app)

@@ -28,7 +28,7 @@ class ApiServer(uvicorn.Server):
 
     def __init__(self, config: uvicorn.Config, parts: Parts, ready: Callable[[int], None] | None) -> None:
         super().__init__(config)
-        self._parts = parts
+        self.parts = parts
         self._ready = ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -39,9 +39,9 @@ class ApiServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Answer those who wait, finish what runs, end."""
-        self._parts.waiting.release()
+        self.parts.waiting.release()
         await super().shutdown(sockets)
-        self._parts.deps.engine.dispose()
+        self.parts.deps.engine.dispose()
 
 
 def build_server(settings: Settings, ready: Callable[[int], None] | None = None) -> ApiServer:

@@ -48,8 +48,9 @@ def make_app(broker_url: str, socket_timeout: float) -> Celery:
 
 def _transport(broker_url: str, socket_timeout: float) -> dict[str, object]:
     if not broker_url.startswith("redis"):
-        return {"confirm_publish": True}
+        return {"confirm_publish": True, "max_retries": 0}
     return {
+        "max_retries": 0,  # kombu connects again within a publish, after a sleep of 2 s; the relay is our retry
         "visibility_timeout": VISIBILITY_SECONDS,
         "unacked_restore_interval": 5,
         "unacked_restore_throttle": 1,
