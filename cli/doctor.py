@@ -115,7 +115,7 @@ def _broker(url: str) -> Finding:
 
     try:
         with make_app(url, _SECONDS).connection_for_write() as connection:
-            connection.ensure_connection(max_retries=1, timeout=_SECONDS)
+            connection.ensure_connection(max_retries=1, interval_start=0, timeout=_SECONDS)
     except Exception as error:  # noqa: BLE001 - whatever the broker's client raises
         return Finding("broker", False, f"{_place(url)}: {_said(error)}", "start it, or correct ROOMKEY_BROKER_URL")
     return Finding("broker", True, _place(url))

@@ -101,11 +101,22 @@ def _process_settings(config: Path | None, data: Path) -> Settings:
             raise Trouble(Code.CONFIGURATION, f"{name}: is not set; name your server, or run `roomkey up`")
     if not names_redis(settings):
         raise Trouble(Code.CONFIGURATION, "ROOMKEY_REDIS_URL: is not set, and the broker is no Redis; name one")
-    for name, provider in settings.providers.items():
-        if provider.url is None and settings.pms_url is None:
-            raise Trouble(Code.CONFIGURATION, f"providers.{name}.url: is not set, nor is ROOMKEY_PMS_URL; name one")
+    _check_providers(settings)
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     return settings
+
+
+def _check_providers(settings: Settings) -> None:
+    from providers.reference import reference_pms
+
+    for name, provider in settings.providers.items():
+        url = provider.url or settings.pms_url
+        if url is None:
+            raise Trouble(Code.CONFIGURATION, f"providers.{name}.url: is not set, nor is ROOMKEY_PMS_URL; name one")
+        try:
+            reference_pms(provider, url)
+        except ValueError as error:
+            raise Trouble(Code.CONFIGURATION, f"providers.{name}: {error}; correct its url or token") from None
 
 
 def _listening(host: str, port: int) -> None:

@@ -70,8 +70,8 @@ class Up:
 
 
 @contextmanager
-def running_up(folder: Path, *arguments: str, **variables: str) -> Iterator[Up]:
-    """`roomkey up` in `folder` on a free port; ready, and ended afterwards."""
+def starting_up(folder: Path, *arguments: str, **variables: str) -> Iterator[Up]:
+    """`roomkey up` in `folder` on a free port, ended afterwards."""
     with (folder / "up.txt").open("wb") as output:
         process = subprocess.Popen(
             [*ROOMKEY, "up", *arguments],
@@ -82,12 +82,19 @@ def running_up(folder: Path, *arguments: str, **variables: str) -> Iterator[Up]:
         )
     up = Up(process, folder)
     try:
-        eventually(lambda: "Roomkey is up" in up.output or process.poll() is not None, within=60)
-        assert process.poll() is None, up.output
         yield up
     finally:
         if process.poll() is None:
             up.end(signal.SIGTERM)
+
+
+@contextmanager
+def running_up(folder: Path, *arguments: str, **variables: str) -> Iterator[Up]:
+    """The same, ready."""
+    with starting_up(folder, *arguments, **variables) as up:
+        eventually(lambda: "Roomkey is up" in up.output or up.process.poll() is not None, within=60)
+        assert up.process.poll() is None, up.output
+        yield up
 
 
 def ended(process: psutil.Process) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.cli.running import ended, reachable_folder, roomkey, running_up
+from tests.cli.running import ended, reachable_folder, roomkey, running_up, starting_up
 from tests.conftest import Servers
 from tests.waiting import eventually
 
@@ -32,6 +32,15 @@ def test_a_kill_leaves_nothing_behind_and_ctrl_c_stops_in_order() -> None:
             assert gone[3:] == ["simulator", "valkey", "postgres"]
             assert up.output.endswith("stopped\n")
             assert not (folder / ".roomkey" / "state.json").exists()
+
+
+def test_an_interrupted_start_is_undone() -> None:
+    with reachable_folder() as folder, starting_up(folder) as up:
+        eventually(lambda: "making a new PostgreSQL" in up.output, within=15)
+        below = psutil.Process(up.process.pid).children(recursive=True)
+        assert up.end(signal.SIGINT) == 130
+        assert "Traceback" not in up.output
+        assert all(ended(process) for process in below)
 
 
 def _in_order(family: dict[str, psutil.Process]) -> list[str]:
