@@ -1,0 +1,38 @@
+"""One house for all crash tests: recoveries take a lease each, so they all run side by side."""
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+import psycopg
+import pytest
+import redis
+
+from dedupe.engine import make_engine
+from tests.conftest import Servers
+from tests.crash.drama import Drama, play
+from tests.crash.house import House, open_house
+from tests.pms import start_simulator
+
+
+@pytest.fixture(scope="session")
+def house(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    name = f"house_{uuid4().hex}"
+    server, template = servers.postgres_url.rsplit("/", 1)
+    with redis.Redis.from_url(servers.redis_url) as client:
+        client.flushall()
+    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+        engine = make_engine(f"{server}/{name}", 16)
+        with (
+            start_simulator() as pms,
+            open_house(engine, pms, servers.redis_url, tmp_path_factory.mktemp("log")) as made,
+        ):
+            yield made
+        engine.dispose()
+        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture(scope="session")
+def drama(house: House) -> Drama:
+    """Played once; each test looks at its own part."""
+    return play(house)
