@@ -1,7 +1,9 @@
 """The API as a process: uvicorn, its limits, and an orderly end."""
 
+import signal
 import socket
 from collections.abc import Callable
+from types import FrameType
 
 import uvicorn
 
@@ -36,6 +38,11 @@ class ApiServer(uvicorn.Server):
         await super().startup(sockets)
         if self.started and self._ready is not None:
             self._ready(self.servers[0].sockets[0].getsockname()[1])
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End in order, and return from `run`: uvicorn would raise the signal again at the end."""
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Answer those who wait, finish what runs, end."""

@@ -25,11 +25,24 @@ from tests.waiting import eventually
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SERVE = """
-import json, sys
-from api.server import serve
+import json, sys, threading
+from api.server import build_server
 from booking.settings import Settings
-serve(Settings.model_validate(json.loads(sys.stdin.readline())), lambda port: print(port, flush=True))
+settings = Settings.model_validate(json.loads(sys.stdin.readline()))
+server = build_server(settings, lambda port: print(port, flush=True))
+tell = lambda: [print(server.parts.waiting.count, flush=True) for _ in sys.stdin]
+threading.Thread(target=tell, daemon=True).start()
+server.run()
 """
+
+
+def waiting(child: subprocess.Popen[str]) -> int:
+    """How many wait in the process."""
+    assert child.stdin is not None
+    assert child.stdout is not None
+    child.stdin.write("\n")
+    child.stdin.flush()
+    return int(child.stdout.readline())
 
 
 @contextmanager
@@ -60,12 +73,12 @@ def test_sigterm_answers_long_polls_at_once_and_ends_in_order(
         answers: list[httpx.Response] = []
         poll = threading.Thread(target=lambda: answers.append(client.get(f"/v1/intents/{intent['id']}?wait=30")))
         poll.start()
-        poll.join(0.5)  # surely under way; should it come later, it is refused by the socket and the test fails
+        eventually(lambda: waiting(child) == 1)
         begun = time.monotonic()
         child.send_signal(signal.SIGTERM)
         poll.join(10)
         assert answers[0].json()["state"] == "pending"
-        assert child.wait(10) in (0, -signal.SIGTERM)
+        assert child.wait(10) == 0
         assert time.monotonic() - begun < 5
         said = (child.stderr.read() if child.stderr else "") + (child.stdout.read() if child.stdout else "")
         assert "Traceback" not in said
