@@ -24,6 +24,13 @@ def words(**changed: str) -> list[str]:
     return [word for pair in named.items() for word in pair]
 
 
+def test_what_is_named_is_not_started(up: Up, named: dict[str, str]) -> None:
+    assert set(up.family()) == {"api", "worker", "caretaker", "simulator"}
+    assert not (up.folder / ".roomkey" / "postgres").exists()
+    for process in up.family().values():
+        assert not any(secret in " ".join(process.cmdline()) for secret in named.values()), "everyone may read it"
+
+
 def test_the_same_submission_twice_is_one_booking(up: Up) -> None:
     first = roomkey("submit", *words(), "--wait", "--json", cwd=up.folder)
     assert (first.returncode, first.stderr) == (0, "")

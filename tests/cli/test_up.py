@@ -40,7 +40,7 @@ def test_an_interrupted_start_is_undone() -> None:
         below = psutil.Process(up.process.pid).children(recursive=True)
         assert up.end(signal.SIGINT) == 130
         assert "Traceback" not in up.output
-        assert all(ended(process) for process in below)
+        eventually(lambda: all(ended(process) for process in below), within=15)  # initdb tidies up at its own pace
 
 
 def _in_order(family: dict[str, psutil.Process]) -> list[str]:
@@ -56,15 +56,6 @@ def _in_order(family: dict[str, psutil.Process]) -> list[str]:
     return gone
 
 
-def test_what_is_named_is_not_started(database_url: str, redis_url: str, tmp_path: Path) -> None:
-    named = {"ROOMKEY_DATABASE_URL": database_url, "ROOMKEY_BROKER_URL": redis_url}
-    with running_up(tmp_path, ROOMKEY_PMS_URL="http://127.0.0.1:9", **named) as up:
-        assert set(up.family()) == {"api", "worker", "caretaker"}
-        assert not (tmp_path / ".roomkey" / "postgres").exists()
-        for process in up.family().values():
-            assert not any(secret in " ".join(process.cmdline()) for secret in named.values()), "in everyone's ps"
-
-
 def test_a_port_that_is_taken_is_told_before_anything_is_started(servers: Servers, tmp_path: Path) -> None:
     taken = servers.redis_url.rpartition(":")[2].partition("/")[0]
     done = roomkey("up", cwd=tmp_path, ROOMKEY_API_PORT=taken)
@@ -77,8 +68,10 @@ def test_a_port_that_is_taken_is_told_before_anything_is_started(servers: Server
 
 def test_a_process_that_cannot_start_ends_up_with_its_reason(tmp_path: Path) -> None:
     away = "postgresql://127.0.0.1:9/x"
-    done = roomkey("up", cwd=tmp_path, ROOMKEY_API_PORT="0", ROOMKEY_DATABASE_URL=away, ROOMKEY_BROKER_URL="redis://x")
+    named = {"ROOMKEY_BROKER_URL": "redis://x", "ROOMKEY_PMS_URL": "http://x"}
+    done = roomkey("up", cwd=tmp_path, ROOMKEY_API_PORT="0", ROOMKEY_DATABASE_URL=away, **named)
     assert done.returncode == 3
+    assert "simulator" not in done.stderr, "it is not needed where a hotel system is named"
     last = done.stderr.splitlines()[-1]
     assert last.startswith("roomkey: Postgres: ")
     assert "Connection refused" in last
