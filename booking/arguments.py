@@ -29,15 +29,22 @@ MAX_NIGHTS = 365
 #: Hotels load rates about two years ahead; later dates are typing mistakes.
 MAX_DAYS_AHEAD = 1100
 
-_DATE = re.compile(r"^\d{4}-\d{2}-\d{2}$")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def _plain_date(value: Any) -> Any:
     # Without this, 1767225600 and "2026-01-01T00:00:00Z" would count as dates, and a time zone could shift the day.
     if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
         return value
-    if not (isinstance(value, str) and _DATE.match(value)):
+    if not (isinstance(value, str) and _DATE.fullmatch(value)):
         raise ValueError("must be a date in the form YYYY-MM-DD (the hotel's local date)")
+    return value
+
+
+def _no_boolean(value: Any) -> Any:
+    # Otherwise `true` would count as one adult.
+    if isinstance(value, bool):
+        raise ValueError("must be a whole number")
     return value
 
 
@@ -85,8 +92,8 @@ class Stay(Model):
     check_in: Annotated[LocalDate, Field(description="Arrival, the hotel's local date, YYYY-MM-DD.")]
     check_out: Annotated[LocalDate, Field(description="Departure, after check_in.")]
     guest: Guest
-    adults: Annotated[int, Field(ge=1, le=20)] = 2
-    children: Annotated[int, Field(ge=0, le=20)] = 0
+    adults: Annotated[int, BeforeValidator(_no_boolean), Field(ge=1, le=20)] = 2
+    children: Annotated[int, BeforeValidator(_no_boolean), Field(ge=0, le=20)] = 0
     quote_id: Line | None = None
     rate_plan: Line | None = None
     max_price: Annotated[Money | None, Field(description="Book only if the total is not higher.")] = None

@@ -36,7 +36,7 @@ def _plain(value: Any) -> Any:
         case list() | tuple():
             return [_plain(part) for part in value]
         case Decimal():
-            return f"{value.normalize():f}"
+            return f"{value.normalize() + 0:f}"  # + 0: no minus before a zero
         case bool() | int() | float() | str():
             return value
         case _:

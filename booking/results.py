@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from booking.errors import ErrorCode, ToolError, tool_error
+from booking.errors import MAY_PASS, ToolError, tool_error
 from booking.states import PENDING, IntentOutcome, IntentState, State, outcome_of
 
 SLOW = "The hotel system is slow today; still trying."
@@ -208,7 +208,7 @@ def _intent_error(row: IntentRow, items: Sequence[ItemAnswer], outcome: IntentOu
         case IntentOutcome.UNKNOWN:
             return tool_error("unknown_outcome")
         case IntentOutcome.FAILED:
-            return next(item.error for item in items if item.error)
+            return next((item.error for item in items if item.error), None)
         case _:
             return None
 
@@ -236,10 +236,10 @@ def _partial(row: IntentRow, items: Sequence[ItemAnswer]) -> ToolError:
 def _fix(lost: Sequence[ItemAnswer], requests: Sequence[dict[str, Any]], booked: int, owned: str) -> str:
     """The line that keeps a 4-room group from becoming a 7-room group: ask again for the missing ones only."""
     again = [
-        request
-        for item, request in zip(lost, requests, strict=True)
-        if item.error and item.error.code is not ErrorCode.INVALID_ARGUMENT
+        request for item, request in zip(lost, requests, strict=True) if item.error and item.error.code in MAY_PASS
     ]
+    if not again:
+        return f"Do not ask again for what was not booked; {booked} rooms are booked already: {owned}."
     names = ", ".join(request["room_type"] for request in again)
     ready = json.dumps(again, ensure_ascii=False, separators=(", ", ": "))
     return f"Ask again for {names} only: book_rooms with rooms={ready}; {booked} rooms are booked already: {owned}."

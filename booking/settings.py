@@ -63,7 +63,7 @@ class Property(Section):
     def _zone(cls, value: str) -> str:
         try:
             ZoneInfo(value)
-        except (ZoneInfoNotFoundError, ValueError):
+        except (ZoneInfoNotFoundError, ValueError, OSError):  # OSError: a folder of zones, or a name too long for one
             raise ValueError("must be a time zone name such as Europe/Berlin") from None
         return value
 

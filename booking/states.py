@@ -65,11 +65,12 @@ class Queue(StrEnum):
 def outcome_of(states: list[State]) -> IntentOutcome | None:
     """The intent's outcome from its items' states; None while one is pending.
 
-    An unknown is never reported as a failure or a success: alone it is `unknown`, beside successes `partial`.
+    An unknown is never reported as a failure or a success: alone it is `unknown`, beside successes `partial`. What was
+    superseded had succeeded, and that stays true of the intent that asked for it.
     """
     if any(state in PENDING for state in states):
         return None
-    succeeded = sum(state is State.SUCCEEDED for state in states)
+    succeeded = sum(state in (State.SUCCEEDED, State.SUPERSEDED) for state in states)
     if succeeded == len(states):
         return IntentOutcome.SUCCEEDED
     if succeeded:

@@ -22,7 +22,7 @@ def clean(value: str) -> str:
 
 def one_line(value: str) -> str:
     """`clean`, and refuses line breaks: for names and identifiers."""
-    if "\n" in value or "\r" in value or "\t" in value:
+    if "\t" in value or len(f"{value}.".splitlines()) > 1:  # all of Unicode's line ends
         raise ValueError("must be one line")
     return clean(value)
 
