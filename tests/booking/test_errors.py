@@ -111,16 +111,14 @@ def test_an_error_says_its_message() -> None:
 
 def calls() -> list[tuple[str, ast.Call]]:
     """Each call of `tool_error` in the sources with a literal row and literal names of values."""
-    found = []
-    for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if (
-                isinstance(node, ast.Call)
-                and ast.unparse(node.func).endswith("tool_error")
-                and isinstance(node.args[0], ast.Constant)
-            ):
-                found.append((f"{path.relative_to(ROOT)}:{node.lineno}", node))
-    return found
+    return [
+        (f"{path.relative_to(ROOT)}:{node.lineno}", node)
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).endswith("tool_error")
+        and isinstance(node.args[0], ast.Constant)
+    ]
 
 
 def test_every_caller_gives_exactly_what_its_row_needs() -> None:
