@@ -60,7 +60,16 @@ def show(found: dict[str, Any], console: Console) -> None:
 
 def _throughput(title: str, rows: _Rows) -> Table:
     table = Table("PMS ms", "side", title=title, title_justify="left")
-    for name in ("intents/s", "(min to max)", "ratio", "submit p50 ms", "p99 ms", "PMS calls/intent", "readable"):
+    for name in (
+        "intents/s",
+        "(min to max)",
+        "ratio",
+        "submit p50 ms",
+        "p99 ms",
+        "PMS calls/intent",
+        "readable",
+        "CPU by others",
+    ):
         table.add_column(name, justify="right")
     for row in rows:
         for side in ("roomkey", "baseline"):
@@ -77,6 +86,7 @@ def _throughput(title: str, rows: _Rows) -> Table:
                 f"{one['submit_p99_ms']:.1f}",
                 f"{one['calls_per_intent']:.3f}",
                 f"{one['readable_share']:.0%}",
+                f"{one['foreign_cpu_share']:.0%}",
             )
     return table
 
