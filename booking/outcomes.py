@@ -19,6 +19,8 @@ class Reservation:
     check_in: str
     check_out: str
     guest_name: str
+    #: Empty where the provider doesn't tell it. For comparing, never for showing.
+    guest_email: str = ""
     raw: dict[str, Any] = field(default_factory=dict, compare=False)
 
     def is_live(self) -> bool:
@@ -102,5 +104,17 @@ class Absent:
     begun_at: datetime
 
 
-Outcome = Done | Rejected | NotSent | Unknown | Misconfigured
-Finding = Found | Mismatched | Absent | NotSent | Unknown | Misconfigured
+@dataclass(frozen=True)
+class HeldBack:
+    """We did not call: the limiter or a pause says not now. Nothing was tried, so nothing is spent.
+
+    `wait` is in seconds. `sick`: because the provider is in trouble, which the guest may be told.
+    """
+
+    wait: float
+    cause: str
+    sick: bool
+
+
+Outcome = Done | Rejected | NotSent | Unknown | Misconfigured | HeldBack
+Finding = Found | Mismatched | Absent | NotSent | Unknown | Misconfigured | HeldBack

@@ -83,9 +83,9 @@ def differences(item: Item, booking: Reservation) -> list[str]:
 
 
 def shown(booking: Reservation) -> dict[str, str]:
-    """A booking as the agent is given it: no reference, which is ours, and nothing raw."""
+    """A booking as the agent is given it: no reference, which is ours, nothing raw, and no mail address."""
     fields = asdict(booking)
-    return {name: fields[name] for name in fields if name not in ("reference", "raw")}
+    return {name: fields[name] for name in fields if name not in ("reference", "raw", "guest_email")}
 
 
 def _why(item: Item, listing: list[Reservation]) -> str:
