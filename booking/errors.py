@@ -146,6 +146,19 @@ TABLE: dict[str, tuple[ErrorCode, str, str | None, bool]] = {
         "{fix}",
         True,
     ),
+    # Reads. Never told as "nothing is free" or "there is none": nothing was found out.
+    "read_unavailable": (
+        ErrorCode.UNAVAILABLE,
+        "The hotel system did not answer in time, so it is not known what it would have said.",
+        "Tell the guest that the hotel system can't be asked right now; say nothing about rooms or reservations.",
+        False,
+    ),
+    "read_rate_limited": (
+        ErrorCode.RATE_LIMITED,
+        "The hotel system is taking no more requests for now, so it is not known what it would have said.",
+        "Tell the guest that the hotel system can't be asked right now; say nothing about rooms or reservations.",
+        False,
+    ),
     # It may have been accepted: a commit whose answer got lost. What was told must stay true.
     "no_database": (
         ErrorCode.UNAVAILABLE,
@@ -195,6 +208,32 @@ TABLE: dict[str, tuple[ErrorCode, str, str | None, bool]] = {
         "Poll the intent if you have its id; do not book again before you know.",
         False,
     ),
+}
+
+#: code -> (who can fix it, what the runtime does by itself). For people: printed in docs/errors.md.
+WHO: dict[ErrorCode, tuple[str, str]] = {
+    ErrorCode.INVALID_ARGUMENT: ("the model", "no"),
+    ErrorCode.NOT_FOUND: ("the guest", "no"),
+    ErrorCode.PERMISSION_DENIED: ("nobody", "no"),
+    ErrorCode.CONFLICT: ("the model and the guest", "no"),
+    ErrorCode.UNAVAILABLE: ("the runtime", "yes, before this is told"),
+    ErrorCode.RATE_LIMITED: ("the runtime", "as the hotel system asks, before this is told"),
+    ErrorCode.UNKNOWN_OUTCOME: ("the runtime, then a person", "look-ups only"),
+    ErrorCode.EXPIRED: ("the model and the guest", "no"),
+    ErrorCode.CANCELLED: ("the model and the guest", "no"),
+    ErrorCode.STOPPED: ("a person", "no"),
+    ErrorCode.PARTIAL_FAILURE: ("the model and the guest", "no; only the failed items may be asked for again"),
+}
+#: Rows that differ from their code: these are for the host application or the operator, not for the model.
+WHO_BY_ROW: dict[str, tuple[str, str]] = {
+    "key_reused": ("the host application", "no"),
+    "wrong_bearer": ("the host application", "no"),
+    "wrong_scope": ("the host application", "no"),
+    "too_slow": ("the host application", "no"),
+    "wrong_method": ("the host application", "no"),
+    "no_such_intent": ("the host application", "no"),
+    "no_database": ("the operator", "no; the same request may be sent again"),
+    "internal": ("the operator", "no"),
 }
 
 
