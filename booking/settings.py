@@ -40,6 +40,9 @@ class Provider(Section):
     idle_timeout: Seconds = 10.0
     absence_provable: bool = True
     key_life: timedelta = timedelta(hours=24)
+    #: Calls at once and calls a second that it bears, over all our processes; None: nothing declared.
+    max_concurrent: Annotated[int | None, Field(ge=1, le=10_000)] = None
+    max_per_second: Annotated[int | None, Field(ge=1, le=10_000)] = None
 
     @field_validator("url")
     @classmethod

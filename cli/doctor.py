@@ -122,10 +122,10 @@ def _broker(url: str) -> Finding:
 
 
 def _redis(url: str) -> Finding:
-    from tasks.wake import wake_client
+    from tasks.wake import redis_client
 
     try:
-        wake_client(url).ping()
+        redis_client(url).ping()
     except Exception as error:  # noqa: BLE001 - RedisError, or ValueError for a URL of another kind
         return Finding("Redis", False, f"{_place(url)}: {_said(error)}", "start it, or correct ROOMKEY_REDIS_URL")
     return Finding("Redis", True, _place(url))

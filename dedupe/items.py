@@ -42,6 +42,7 @@ class Item:
     stop_writes: bool
     doubts: tuple[datetime, ...]
     last_send: datetime | None
+    paused: bool
     now: datetime
 
     @property
@@ -87,7 +88,8 @@ class Move:
     """Where an item goes at the end of a run: the values of one guarded UPDATE.
 
     `due_in` is in seconds; None: nothing is due any more. `letters` are dead letters as (reason, detail).
-    `told_nothing` lengthens the backoff. `uncount` takes back the write that turned out not to be sent.
+    `slow`: the guest may be told that the provider is in trouble. `told_nothing` lengthens the backoff. `uncount` takes
+    back the write that turned out not to be sent.
     """
 
     state: State
@@ -97,6 +99,7 @@ class Move:
     refusal: ToolError | None = None
     letters: tuple[tuple[DeadLetter, str], ...] = ()
     in_doubt: bool = False
+    slow: bool = False
     told_nothing: bool = False
     uncount: bool = False
     raise_generation: bool = False

@@ -10,7 +10,8 @@ from dedupe.items import Item
 
 # A plain read; the attempts are summed up here so that the decision sees doubt and item at one instant.
 _PEEK = text("""
-SELECT i.*, a.doubts, a.last_send, clock_timestamp() AS now
+SELECT i.*, a.doubts, a.last_send, clock_timestamp() AS now,
+       EXISTS (SELECT FROM pauses p WHERE p.provider = i.provider AND p.lifted_at IS NULL) AS paused
 FROM items i CROSS JOIN LATERAL (
     SELECT coalesce(array_agg(may_send_until) FILTER (WHERE outcome IS NULL OR outcome = 'unknown'), '{}') AS doubts,
            max(may_send_until) AS last_send
@@ -67,6 +68,7 @@ def _item(row: Row[Any]) -> Item:
         stop_writes=row.stop_writes,
         doubts=tuple(row.doubts),
         last_send=row.last_send,
+        paused=row.paused,
         now=row.now,
     )
 

@@ -6,10 +6,13 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from booking.outcomes import Finding, Misconfigured, NotSent, Outcome, Unknown
+from booking.capabilities import Capabilities
+from booking.outcomes import Finding, HeldBack, Misconfigured, NotSent, Outcome, Unknown
 from booking.states import Kind, State
 from dedupe.begin import begin
 from dedupe.items import Begun, Item
+from providers.gate import Closed, Health, Verdict
+from providers.limiter import health_of
 from providers.ports import Line, Pms, Unreachable
 from tasks.clock import SendClock
 from tasks.operations import OPERATIONS
@@ -19,6 +22,8 @@ log = logging.getLogger("roomkey.attempt")
 
 #: Beyond the call's own deadline, seconds: time to record how it ended before anybody else may take the item up.
 LEASE_MARGIN = 5.0
+#: How often an item looks whether its provider is still paused; `resume` makes it due at once.
+PAUSED_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
@@ -36,9 +41,28 @@ class Attempt:
 
 
 def attempt(runtime: Runtime, item: Item, kind: Kind, held: Begun | None) -> Attempt | None:
-    """Make one call of `kind` for `item`. None: the mark was refused, somebody else has moved the item."""
-    pms = runtime.providers[item.provider]
+    """Make one call of `kind` for `item`, if pause and limiter let it through.
+
+    None: the mark was refused, somebody else has moved the item.
+    """
+    if item.paused:
+        return Attempt(kind, HeldBack(PAUSED_SECONDS, "paused", sick=True), None, item, item.now)
     started = time.monotonic()
+    caps = runtime.providers[item.provider].capabilities
+    permit = runtime.limiter.enter(item.provider, caps.connect_deadline + _deadline(caps, kind) + LEASE_MARGIN)
+    if isinstance(permit, Closed):
+        return Attempt(kind, HeldBack(permit.wait, permit.cause, permit.sick), None, item, _later(item.now, started))
+    health, ended = Health(Verdict.NONE), None
+    try:
+        ended = _try(runtime, item, kind, held, started)
+        health = health_of(ended.outcome) if ended else health
+    finally:
+        runtime.limiter.leave(item.provider, permit, health)
+    return ended
+
+
+def _try(runtime: Runtime, item: Item, kind: Kind, held: Begun | None, started: float) -> Attempt | None:
+    pms = runtime.providers[item.provider]
     try:
         line = pms.connect()
     except Unreachable as failure:
@@ -57,7 +81,7 @@ def _call(runtime: Runtime, pms: Pms, line: Line, item: Item, kind: Kind, held: 
     caps, operation = pms.capabilities, OPERATIONS[item.effect]
     writes = kind is Kind.WRITE
     body = (item.request_bytes or operation.body(pms, item)) if writes else b""
-    deadline = caps.write_deadline if writes else caps.read_deadline
+    deadline = _deadline(caps, kind)
     runtime.at("connected")
     clock = SendClock.start()
     begun = begin(
@@ -83,6 +107,10 @@ def _call(runtime: Runtime, pms: Pms, line: Line, item: Item, kind: Kind, held: 
     runtime.at("answered")
     counted = _count(item, begun, body, outcome) if writes else item
     return Attempt(kind, outcome, begun, counted, _later(begun.started_at, started))
+
+
+def _deadline(caps: Capabilities, kind: Kind) -> float:
+    return caps.write_deadline if kind is Kind.WRITE else caps.read_deadline
 
 
 def _count(item: Item, begun: Begun, body: bytes, outcome: Outcome | Finding) -> Item:

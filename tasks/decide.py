@@ -5,9 +5,7 @@ only if it may have had an effect.
 """
 
 import random
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from booking.capabilities import Capabilities
 from booking.errors import ErrorCode, ToolError, tool_error
@@ -16,6 +14,7 @@ from booking.outcomes import (
     Done,
     Finding,
     Found,
+    HeldBack,
     Misconfigured,
     Mismatched,
     NotSent,
@@ -25,6 +24,7 @@ from booking.outcomes import (
 )
 from booking.states import DeadLetter, Kind, State
 from dedupe.items import Item
+from tasks.decisions import Call, Decision, Later, Park, Settle
 
 #: Writes since an item was last armed. One repeat mends nearly all passing trouble; more only load a sick system.
 MAX_WRITES = 2
@@ -42,55 +42,13 @@ UNKNOWN_SCHEDULE = (
 )
 #: With two sends, or a failure that rests on absence, one more look-up this long after it settled.
 AUDIT_SECONDS = 300.0
+#: Those who wait for a sick provider come back within this much of each other, seconds: fewer at once than a breaker
+#: lets through after its probe, and all of them within the ten seconds in which throughput must be back.
+HELD_BACK_SPREAD = 5.0
 #: Our own credentials were refused: an operator's mend takes minutes.
 MISCONFIGURED_SECONDS = 30.0
 
 SETTLED = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED, State.SUPERSEDED})
-
-
-@dataclass(frozen=True)
-class Call:
-    """Call the provider now, in this run. `absent`: the look-up before proves that no earlier write had an effect."""
-
-    kind: Kind
-    absent: bool = False
-
-
-@dataclass(frozen=True)
-class Settle:
-    """The item's state is final. `audit`: look once more after AUDIT_SECONDS."""
-
-    state: State
-    error: ToolError | None = None
-    result: dict[str, Any] | None = None
-    letters: tuple[tuple[DeadLetter, str], ...] = ()
-    absent: bool = False
-    raise_generation: bool = False
-    audit: bool = False
-
-
-@dataclass(frozen=True)
-class Later:
-    """Run again in `due_in` seconds. `state` is shown until then."""
-
-    due_in: float
-    state: State
-    error: ToolError | None = None
-    refusal: ToolError | None = None
-    letters: tuple[tuple[DeadLetter, str], ...] = ()
-    told_nothing: bool = False
-
-
-@dataclass(frozen=True)
-class Park:
-    """The runtime can do no more: the item is unknown and waits for a person. `due_in`: looked up again, if ever."""
-
-    reason: DeadLetter
-    detail: str
-    due_in: float | None = None
-
-
-Decision = Call | Settle | Later | Park
 
 
 def runnable(item: Item, now: datetime) -> bool:
@@ -104,6 +62,8 @@ def decide(
     """What comes next for `item` after an attempt of `kind` ended with `outcome`; None, None: at the start of a run."""
     if outcome is None:
         return _start(item, caps, now)
+    if isinstance(outcome, HeldBack):
+        return _held_back(item, now, outcome)
     if kind is Kind.WRITE:
         return _after_write(outcome, item, caps, now)
     return _after_check(outcome, item, caps, now)
@@ -212,6 +172,16 @@ def _not_sent(item: Item, caps: Capabilities, now: datetime, outcome: NotSent) -
     return Later(wait, State.QUEUED, error=error, told_nothing=True)
 
 
+def _held_back(item: Item, now: datetime, outcome: HeldBack) -> Later:
+    """Nothing was tried and nothing is spent. Spread out, so that not all who wait come back at the same instant."""
+    wait = outcome.wait + _chance(item) * (HELD_BACK_SPREAD if outcome.sick else outcome.wait)
+    if item.state in SETTLED:
+        return Later(wait, item.state, item.error, slow=False)
+    if not item.doubts:
+        wait = min(wait, _until(item.expires_at, now))
+    return Later(wait, _shown(item, now), slow=outcome.sick)
+
+
 def _misconfigured(item: Item, now: datetime, cause: str) -> Decision:
     if item.state in SETTLED:
         return _rest(item)
@@ -234,10 +204,11 @@ def _look_again(item: Item, now: datetime, outcome: NotSent | Unknown) -> Decisi
     """A look-up that told nothing. It is repeated, not the write: an answered look-up is cheap and has no effect."""
     if item.state in SETTLED:
         return _rest(item)
-    counts = not (isinstance(outcome, NotSent) and outcome.code is ErrorCode.RATE_LIMITED)
-    if _age(item, now) < SHOW_UNKNOWN_AFTER:
+    # A provider that takes no more requests has told when to come back; that is no sign that it can't tell.
+    throttled = isinstance(outcome, NotSent) and outcome.code is ErrorCode.RATE_LIMITED
+    if throttled or _age(item, now) < SHOW_UNKNOWN_AFTER:
         wait = max(min(LOOK_AGAIN * (item.failures + 1), LOOK_AGAIN_MOST), outcome.retry_after or 0.0)
-        return Later(wait, _shown(item, now), told_nothing=counts)
+        return Later(wait, _shown(item, now), told_nothing=not throttled)
     return Park(DeadLetter.UNKNOWN_OUTCOME, f"look-ups tell nothing: {outcome.cause}", _unknown_wait(item, now))
 
 
@@ -295,6 +266,10 @@ def _until(moment: datetime, now: datetime) -> float:
 
 
 def _backoff(item: Item) -> float:
-    """Full jitter. Drawn from the item, so that the decision stays a function of its arguments."""
-    chance = random.Random(f"{item.id}:{item.rev}").random()  # noqa: S311 - spreads load, hides nothing
-    return chance * min(BACKOFF * 2.0 ** min(item.failures + 1, 10), BACKOFF_MOST)
+    """Full jitter."""
+    return _chance(item) * min(BACKOFF * 2.0 ** min(item.failures + 1, 10), BACKOFF_MOST)
+
+
+def _chance(item: Item) -> float:
+    """A number in [0, 1), drawn from the item, so that the decision stays a function of its arguments."""
+    return random.Random(f"{item.id}:{item.rev}").random()  # noqa: S311 - spreads load, hides nothing

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from dedupe.engine import Engine
+from providers.limiter import Limiter
 from providers.ports import Pms
 from tasks.wake import Waker
 
@@ -14,9 +15,13 @@ def _go_on(_step: str) -> None:
 
 @dataclass(frozen=True)
 class Runtime:
-    """Database, providers by name, and who wakes the pollers. `at` is told each step of a run as it is reached."""
+    """Database, providers by name, the limiter before them, and who wakes the pollers.
+
+    `at` is told each step of a run as it is reached.
+    """
 
     engine: Engine
     providers: Mapping[str, Pms]
+    limiter: Limiter
     waker: Waker
     at: Callable[[str], None] = _go_on

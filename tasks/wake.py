@@ -19,7 +19,7 @@ SECONDS = 0.25
 PAUSE_SECONDS = 1.0
 
 
-def wake_client(redis_url: str) -> Redis:
+def redis_client(redis_url: str) -> Redis:
     """A client that never repeats a command and never waits long."""
     return Redis.from_url(
         redis_url, socket_timeout=SECONDS, socket_connect_timeout=SECONDS, retry=Retry(NoBackoff(), 0)

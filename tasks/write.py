@@ -1,14 +1,28 @@
 """Run one item: peek, decide, call, decide, … until it rests, is due later, or waits for a person."""
 
 import logging
+from dataclasses import replace
 
-from booking.outcomes import Absent, Done, Finding, Found, Misconfigured, Mismatched, NotSent, Outcome, Rejected
+from booking.outcomes import (
+    Absent,
+    Done,
+    Finding,
+    Found,
+    HeldBack,
+    Misconfigured,
+    Mismatched,
+    NotSent,
+    Outcome,
+    Rejected,
+)
 from booking.states import Kind, State
 from dedupe.items import Begun, Closing, Item, Move, Proof, Settled
+from dedupe.pauses import pause
 from dedupe.peek import any_due, peek
 from dedupe.settle import close, settle, settle_unbegun
 from tasks.attempt import Attempt, attempt
-from tasks.decide import AUDIT_SECONDS, Call, Later, Park, Settle, decide, runnable
+from tasks.decide import AUDIT_SECONDS, decide, runnable
+from tasks.decisions import Call, Later, Park, Settle
 from tasks.operations import OPERATIONS
 from tasks.runtime import Runtime
 
@@ -47,10 +61,12 @@ def _run(runtime: Runtime, item: Item) -> bool:
     while isinstance(decision, Call):
         if last is not None and last.begun is not None:
             close(runtime.engine, item, last.begun, _closing(last, absent=decision.absent))
+        if decision.absent:
+            item = replace(item, doubts=())
         last = attempt(runtime, item, decision.kind, held)
         if last is None:
             return False
-        item, held = last.item, last.begun or held
+        item, held = replace(last.item, now=last.now), last.begun or held
         decision = decide(last.kind, last.outcome, item, caps, last.now)
     _end(runtime, item, held, last, decision)
     return True
@@ -65,10 +81,21 @@ def _end(
         settled = settle(runtime.engine, item, last.begun, _closing(last, absent=absent), move)
     else:
         kind = last.kind if last else Kind.WRITE
-        closing = _closing(last, absent=absent) if last else None
+        # Held back is no attempt: nothing was tried, nothing is recorded.
+        closing = _closing(last, absent=absent) if last and not isinstance(last.outcome, HeldBack) else None
         settled = settle_unbegun(runtime.engine, item, held, kind.value, closing, move)
     runtime.at("settled")
+    if last is not None and isinstance(last.outcome, Misconfigured):
+        _pause(runtime, item.provider, last.outcome.cause)
     _tell(runtime, item, move, settled)
+
+
+def _pause(runtime: Runtime, provider: str, cause: str) -> None:
+    """Our own credentials or address are wrong: more calls only fail alike, and guests must not hear "not allowed"."""
+    if pause(runtime.engine, provider, cause):
+        log.error(
+            "provider %s is paused (%s): mend its settings, then run `roomkey resume %s`", provider, cause, provider
+        )
 
 
 def _tell(runtime: Runtime, item: Item, move: Move, settled: Settled) -> None:
@@ -111,6 +138,7 @@ def _move(item: Item, decision: Settle | Later | Park, last: Attempt | None) -> 
                 refusal=decision.refusal,
                 letters=decision.letters,
                 in_doubt=bool(item.doubts),
+                slow=decision.slow,
                 told_nothing=decision.told_nothing,
                 uncount=uncount,
             )
@@ -120,6 +148,7 @@ def _move(item: Item, decision: Settle | Later | Park, last: Attempt | None) -> 
                 due_in=decision.due_in,
                 letters=((decision.reason, decision.detail),),
                 in_doubt=True,
+                slow=True,
                 told_nothing=True,
                 uncount=uncount,
             )

@@ -22,7 +22,7 @@ from dedupe.tenants import Scope, create_key, create_tenant
 
 _TEMPLATE = "roomkey_template"
 #: These servers hold nothing worth keeping. Tests about durability start their own.
-_FAST = {"fsync": "off", "max_connections": 200}
+_FAST: dict[str, str | int] = {"fsync": "off", "max_connections": 200}
 
 
 @dataclass(frozen=True)

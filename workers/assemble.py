@@ -2,10 +2,11 @@
 
 from booking.settings import Settings
 from dedupe.engine import Engine, make_engine
+from providers.limiter import Limiter, Limits
 from providers.ports import Pms
 from providers.reference import reference_pms
 from tasks.runtime import Runtime
-from tasks.wake import Waker, wake_client
+from tasks.wake import Waker, redis_client
 
 
 class Incomplete(Exception):
@@ -42,8 +43,17 @@ def runtime(settings: Settings) -> Runtime:
     wakes = settings.redis_url or settings.broker_url
     if wakes is None:
         raise Incomplete("ROOMKEY_REDIS_URL is not set, nor is ROOMKEY_BROKER_URL")
+    redis = redis_client(wakes.get_secret_value())
     return Runtime(
         engine=database(settings, settings.worker.threads),
         providers=providers(settings),
-        waker=Waker(wake_client(wakes.get_secret_value())),
+        limiter=Limiter(redis, limits(settings)),
+        waker=Waker(redis),
     )
+
+
+def limits(settings: Settings) -> dict[str, Limits]:
+    """What each provider bears, by name."""
+    return {
+        name: Limits(provider.max_concurrent, provider.max_per_second) for name, provider in settings.providers.items()
+    }

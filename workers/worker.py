@@ -48,7 +48,7 @@ def worker_app(broker: str, runtime: Runtime) -> Celery:
     """The app with its one task."""
     app = make_app(broker, WORKER_SECONDS)
 
-    @app.task(name=RUN_ITEM, bind=True, max_retries=0, acks_late=True, ignore_result=True)
+    @app.task(name=RUN_ITEM, bind=True, max_retries=0, acks_late=True, ignore_result=True, shared=False)
     def run_item(self: Task, item_id: Any) -> None:
         info = self.request.delivery_info or {}
         _run(runtime, item_id, info.get("routing_key") or Queue.BOOKINGS.value)

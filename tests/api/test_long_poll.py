@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from dedupe.engine import Engine
-from tasks.wake import Waker, wake_client
+from tasks.wake import Waker, redis_client
 from tests.api.serving import Api, request, settings_for, stay
 from tests.api.work import book, refuse
 from tests.conftest import Tenant
@@ -25,7 +25,7 @@ def pool() -> Iterator[ThreadPoolExecutor]:
 
 @pytest.fixture
 def waker(redis_url: str) -> Iterator[Waker]:
-    with wake_client(redis_url) as client:
+    with redis_client(redis_url) as client:
         yield Waker(client)
 
 

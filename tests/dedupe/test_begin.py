@@ -21,7 +21,8 @@ def test_the_mark_claims_counts_and_opens_an_attempt(engine: Engine) -> None:
     assert after.doubted_at is not None
     assert after.first_sent_at is not None
     stored = row(engine, item.id)
-    assert (stored.publish_at, stored.published, stored.attempts) == (stored.lease_until, 0, 1)
+    assert (stored.published, stored.attempts) == (0, 1)
+    assert abs((stored.publish_at - stored.lease_until).total_seconds()) < 0.1
 
 
 def test_only_one_of_many_first_writes_passes(engine: Engine) -> None:
@@ -52,7 +53,6 @@ def test_a_look_up_and_a_write_begun_at_once_exclude_each_other(engine: Engine) 
         """state = 'failed', error = '{}'""",
         """state = 'cancelled', error = '{}'""",
         """state = 'succeeded', result = '{}'""",
-        "state = 'unknown'",
         "state = 'superseded'",
     ],
 )

@@ -242,7 +242,9 @@ def test_doubt_is_dated_from_its_beginning(engine: Engine) -> None:
 
 def test_what_failed_before_its_mark_leaves_a_closed_attempt(engine: Engine) -> None:
     item = one_item(engine)
-    moved = settle_unbegun(engine, item, None, "write", Closing("not_sent", "refused"), later(told_nothing=True))
+    moved = settle_unbegun(
+        engine, item, None, "write", Closing("not_sent", "refused"), later(told_nothing=True, slow=True)
+    )
     after = row(engine, item.id)
     assert moved.moved
     assert attempts(engine, item.id) == [("write", "not_sent")]

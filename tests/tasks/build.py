@@ -71,6 +71,7 @@ def an_item(**changes: Any) -> Item:
         stop_writes=False,
         doubts=(),
         last_send=None,
+        paused=False,
         now=NOW,
     )
     return replace(fresh, **changes)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from dedupe.engine import Engine
-from tasks.wake import Waker, wake_client
+from tasks.wake import redis_client
 from tests.pms import Pms, start_simulator
 from tests.tasks.desk import Desk
 
@@ -29,6 +29,6 @@ def desk(engine: Engine, pms: Pms, redis_url: str) -> Callable[..., Desk]:
 
     def make(mode: str = "keyed", **changes: object) -> Desk:
         pms.set_mode(mode)
-        return Desk.at(engine, pms, Waker(wake_client(redis_url)), mode, **changes)
+        return Desk.at(engine, pms, redis_client(redis_url), mode, **changes)
 
     return make

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from redis import Redis
 from sqlalchemy import Row
 
 from booking.arguments import Stay
@@ -11,6 +12,7 @@ from booking.errors import ErrorCode
 from booking.settings import Mode, Provider
 from dedupe.engine import Engine
 from dedupe.items import Item
+from providers.limiter import Limiter
 from providers.reference import ReferencePms, capabilities_of
 from tasks.runtime import Runtime
 from tasks.wake import Waker
@@ -31,15 +33,17 @@ class Desk:
     engine: Engine
     pms: Pms
     runtime: Runtime
+    redis: Redis
 
     @classmethod
-    def at(cls, engine: Engine, pms: Pms, waker: Waker, mode: str, **changes: Any) -> "Desk":
+    def at(cls, engine: Engine, pms: Pms, redis: Redis, mode: str, **changes: Any) -> "Desk":
         """`changes` are capabilities, and `url`."""
         url = str(changes.pop("url", pms.url))
         # Generous, so that a busy machine makes no timeouts that no test asked for.
         patient: dict[str, Any] = {"read_deadline": 10.0, "send_window": 10.0, "settle_time": timedelta(seconds=20)}
         declared = replace(capabilities_of(Provider(mode=Mode(mode), url=url)), **(patient | changes))
-        return cls(engine, pms, Runtime(engine, {"pms": ReferencePms(url, declared, {})}, waker))
+        runtime = Runtime(engine, {"pms": ReferencePms(url, declared, {})}, Limiter(redis, {}), Waker(redis))
+        return cls(engine, pms, runtime, redis)
 
     def ask(self, *rooms: Stay, **how: Any) -> int:
         """Ask for one room; gives its item's id."""
@@ -53,6 +57,7 @@ class Desk:
     def later(self, item_id: int, seconds: float = QUIET, *, expire: bool = False) -> Item:
         """Run it after so long a time."""
         pass_time(self.engine, item_id, seconds, expire=expire)
+        self.redis.flushdb()  # for the limiter, too, that time has passed
         change(self.engine, item_id, "due_at = least(due_at, clock_timestamp())")
         return self.run(item_id)
 

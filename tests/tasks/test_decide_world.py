@@ -16,7 +16,8 @@ from booking.errors import ToolError
 from booking.outcomes import Absent, Done, Finding, Found, Misconfigured, NotSent, Outcome, Rejected, Unknown
 from booking.states import Kind, State
 from dedupe.items import Item
-from tasks.decide import Call, Later, Park, Settle, decide
+from tasks.decide import decide
+from tasks.decisions import Call, Later, Park, Settle
 from tests.tasks.build import ALL, NOW, SOLD_OUT_VALUES, an_item, seconds
 
 REFUSED = Rejected("sold_out", "HTTP 409 sold_out", SOLD_OUT_VALUES)

@@ -10,7 +10,8 @@ from booking.errors import ErrorCode, tool_error
 from booking.outcomes import Done, Misconfigured, NotSent, Outcome, Rejected, Unknown
 from booking.states import DeadLetter, Kind, State
 from dedupe.items import Item
-from tasks.decide import BACKOFF_MOST, MAX_WRITES, MISCONFIGURED_SECONDS, Call, Decision, Later, Park, Settle, decide
+from tasks.decide import BACKOFF_MOST, MAX_WRITES, MISCONFIGURED_SECONDS, decide
+from tasks.decisions import Call, Decision, Later, Park, Settle
 from tests.tasks.build import (
     ALL,
     BLIND,

@@ -8,6 +8,7 @@ import pytest
 from booking.errors import ErrorCode
 from booking.states import State
 from dedupe.engine import Engine
+from dedupe.pauses import list_pauses, resume
 from tasks.write import run_item
 from tests.dedupe.rows import ask, at_once, change, linked, room, rows
 from tests.pms import Pms
@@ -243,6 +244,11 @@ def test_our_own_wrong_credentials_wait_for_a_person_and_are_not_told_as_a_refus
     told = at.run(item)
     assert (told.state, told.writes, at.letters(item)) == (State.QUEUED, 0, ["misconfigured"])
     assert at.code(item) is not ErrorCode.PERMISSION_DENIED
+    assert [pause.provider for pause in list_pauses(at.engine)] == ["pms"]
+    another = at.ask(room("single"))
+    assert at.run(another).state is State.QUEUED
+    assert at.attempts(another) == []
+    assert resume(at.engine, "pms") == 2
     assert at.later(item, 30).state is State.SUCCEEDED
     assert at.letters(item) == []
     assert len(pms.bookings()) == 1
