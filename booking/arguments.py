@@ -10,13 +10,13 @@ from decimal import Decimal
 from typing import Annotated, Any, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     EmailStr,
     Field,
     ValidationInfo,
-    field_validator,
     model_validator,
 )
 
@@ -41,8 +41,8 @@ def _plain_date(value: Any) -> Any:
     return value
 
 
-def _no_boolean(value: Any) -> Any:
-    # Otherwise `true` would count as one adult.
+def no_boolean(value: Any) -> Any:
+    """Refuse `true`, which would count as one adult."""
     if isinstance(value, bool):
         raise ValueError("must be a whole number")
     return value
@@ -61,6 +61,31 @@ class Hotels:
     def today(self, property_id: str) -> dt.date:
         """The calendar date at the hotel."""
         return self.now.astimezone(self.properties[property_id].zone).date()
+
+
+def _known(property_id: str, info: ValidationInfo) -> str:
+    hotels = info.context
+    if isinstance(hotels, Hotels) and property_id not in hotels.properties:
+        raise ValueError(f"must be one of {', '.join(sorted(hotels.properties))}")
+    return property_id
+
+
+HotelId = Annotated[Name, AfterValidator(_known), Field(description="The hotel's id, e.g. BER.")]
+
+
+def check_dates(property_id: str, check_in: dt.date, check_out: dt.date, hotels: Any) -> None:
+    """Raise ValueError for a stay that can't be: by the hotel's own calendar, where `hotels` are the Hotels."""
+    nights = (check_out - check_in).days
+    if nights < 1:
+        raise ValueError("check_out: must be after check_in")
+    if nights > MAX_NIGHTS:
+        raise ValueError(f"check_out: must be at most {MAX_NIGHTS} nights after check_in")
+    if isinstance(hotels, Hotels):
+        today = hotels.today(property_id)
+        if check_in < today:
+            raise ValueError(f"check_in: must not be in the past; today is {today} at the hotel")
+        if (check_in - today).days > MAX_DAYS_AHEAD:
+            raise ValueError(f"check_in: must be within {MAX_DAYS_AHEAD} days from today ({today})")
 
 
 class Model(BaseModel):
@@ -87,40 +112,21 @@ class Guest(Model):
 class Stay(Model):
     """One room for one stay, complete."""
 
-    property: Annotated[Name, Field(description="The hotel's id, e.g. BER.")]
+    property: HotelId
     room_type: Annotated[Name, Field(description="As search_availability names it, e.g. double.")]
     check_in: Annotated[LocalDate, Field(description="Arrival, the hotel's local date, YYYY-MM-DD.")]
     check_out: Annotated[LocalDate, Field(description="Departure, after check_in.")]
     guest: Guest
-    adults: Annotated[int, BeforeValidator(_no_boolean), Field(ge=1, le=20)] = 2
-    children: Annotated[int, BeforeValidator(_no_boolean), Field(ge=0, le=20)] = 0
+    adults: Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=20)] = 2
+    children: Annotated[int, BeforeValidator(no_boolean), Field(ge=0, le=20)] = 0
     quote_id: Line | None = None
     rate_plan: Line | None = None
     max_price: Annotated[Money | None, Field(description="Book only if the total is not higher.")] = None
     notes: Note | None = None
 
-    @field_validator("property")
-    @classmethod
-    def _known(cls, value: str, info: ValidationInfo) -> str:
-        hotels = info.context
-        if isinstance(hotels, Hotels) and value not in hotels.properties:
-            raise ValueError(f"must be one of {', '.join(sorted(hotels.properties))}")
-        return value
-
     @model_validator(mode="after")
     def _dates(self, info: ValidationInfo) -> Self:
-        nights = (self.check_out - self.check_in).days
-        if nights < 1:
-            raise ValueError("check_out: must be after check_in")
-        if nights > MAX_NIGHTS:
-            raise ValueError(f"check_out: must be at most {MAX_NIGHTS} nights after check_in")
-        hotels = info.context
-        if isinstance(hotels, Hotels):
-            today = hotels.today(self.property)
-            if self.check_in < today:
-                raise ValueError(f"check_in: must not be in the past; today is {today} at the hotel")
-            if (self.check_in - today).days > MAX_DAYS_AHEAD:
-                raise ValueError(f"check_in: must be within {MAX_DAYS_AHEAD} days from today ({today})")
+        check_dates(self.property, self.check_in, self.check_out, info.context)
         return self
 
 

@@ -39,28 +39,28 @@ _Error = dict[str, Any]
 
 def classify_write(reply: Reply, reference: str, now: datetime) -> Outcome:
     """How a create ended. `Done.result` holds those fields of a Reservation that the provider said; see `completed`."""
-    body = _json(reply.body)
+    body = json_of(reply.body)
     if reply.status in (200, 201):
         return _confirmation(body, reference)
-    error = _error(body)
-    if _is_our_mistake(reply.status, error, may_forbid=True):
-        return Misconfigured(_cause(reply, error))
+    error = error_of(body)
+    if is_our_mistake(reply.status, error, may_forbid=True):
+        return Misconfigured(cause_of(reply, error))
     if reply.status == 429:
-        return NotSent(_cause(reply, error), ErrorCode.RATE_LIMITED, _wait(reply, now))
-    return _refusal(reply, error) or Unknown(_cause(reply, error), _wait(reply, now))
+        return NotSent(cause_of(reply, error), ErrorCode.RATE_LIMITED, wait_of(reply, now))
+    return refusal_of(reply, error) or Unknown(cause_of(reply, error), wait_of(reply, now))
 
 
 def classify_lookup(reply: Reply, reference: str, now: datetime) -> Listing:
     """What a look-up told: the bookings that carry exactly `reference`, or why it told nothing."""
-    body = _json(reply.body)
-    error = _error(body)
+    body = json_of(reply.body)
+    error = error_of(body)
     if reply.status == 200:
         return _bookings(body, reference)
-    if _is_our_mistake(reply.status, error, may_forbid=False):
-        return Misconfigured(_cause(reply, error))
+    if is_our_mistake(reply.status, error, may_forbid=False):
+        return Misconfigured(cause_of(reply, error))
     if reply.status == 429:
-        return NotSent(_cause(reply, error), ErrorCode.RATE_LIMITED, _wait(reply, now))
-    return Unknown(_cause(reply, error), _wait(reply, now))
+        return NotSent(cause_of(reply, error), ErrorCode.RATE_LIMITED, wait_of(reply, now))
+    return Unknown(cause_of(reply, error), wait_of(reply, now))
 
 
 def completed(outcome: Outcome, sent: dict[str, Any]) -> Outcome:
@@ -70,10 +70,11 @@ def completed(outcome: Outcome, sent: dict[str, Any]) -> Outcome:
     return Done({name: sent[name] for name in _STAY} | {"guest_name": sent["guest"]["name"]} | outcome.result)
 
 
-def reservation_of(entry: Any) -> Reservation:
+def reservation_of(entry: Any, *, ours: bool = True) -> Reservation:
     """A booking as the contract shows it. Raises ValueError for anything else.
 
-    `raw` stays empty: nobody needs the rest, and it holds the guest's data and characters that no database takes.
+    `ours`: it must carry a reference; bookings that came in by another way need none. `raw` stays empty: nobody needs
+    the rest, and it holds the guest's data and characters that no database takes.
     """
     if not isinstance(entry, dict) or "error" in entry:
         raise ValueError("not a booking")
@@ -81,14 +82,15 @@ def reservation_of(entry: Any) -> Reservation:
     if not isinstance(guest, dict):
         raise ValueError("guest")
     return Reservation(
-        booking_id=_text(entry.get("booking_id")),
-        reference=_text(entry.get("reference")),
+        booking_id=text_of(entry.get("booking_id")),
+        reference=text_of(entry.get("reference")) if ours else "",
         status=_status(entry.get("status")),
-        property=_text(entry.get("property")),
-        room_type=_text(entry.get("room_type")),
-        check_in=_date(entry.get("check_in")),
-        check_out=_date(entry.get("check_out")),
-        guest_name=_text(guest.get("name")),
+        property=text_of(entry.get("property")),
+        room_type=text_of(entry.get("room_type")),
+        check_in=date_of(entry.get("check_in")),
+        check_out=date_of(entry.get("check_out")),
+        guest_name=text_of(guest.get("name")),
+        guest_email=_email(guest.get("email")),
     )
 
 
@@ -98,7 +100,7 @@ def _confirmation(body: Any, reference: str) -> Outcome:
     if "error" in body:
         return Unknown("success with an error in the body")
     try:
-        result = {"booking_id": _text(body.get("booking_id")), "reference": _text(body.get("reference"))}
+        result = {"booking_id": text_of(body.get("booking_id")), "reference": text_of(body.get("reference"))}
         result["status"] = _status(body.get("status"))
         result |= _repeated(body)
     except ValueError:
@@ -112,11 +114,11 @@ def _confirmation(body: Any, reference: str) -> Outcome:
 
 def _repeated(body: dict[str, Any]) -> dict[str, str]:
     """The parts of the stay that a confirmation repeats; it may leave any of them out. Raises ValueError."""
-    parse: dict[str, Callable[[Any], str]] = {"check_in": _date, "check_out": _date}
-    said = {name: parse.get(name, _text)(body[name]) for name in _STAY if body.get(name) is not None}
+    parse: dict[str, Callable[[Any], str]] = {"check_in": date_of, "check_out": date_of}
+    said = {name: parse.get(name, text_of)(body[name]) for name in _STAY if body.get(name) is not None}
     guest = body.get("guest")
     if isinstance(guest, dict) and guest.get("name") is not None:
-        said["guest_name"] = _text(guest["name"])
+        said["guest_name"] = text_of(guest["name"])
     return said
 
 
@@ -131,7 +133,7 @@ def _bookings(body: Any, reference: str) -> Listing:
     return [booking for booking in found if booking.reference == reference]
 
 
-def _is_our_mistake(status: int, error: _Error | None, *, may_forbid: bool) -> bool:
+def is_our_mistake(status: int, error: _Error | None, *, may_forbid: bool) -> bool:
     """Whether our credentials or our address are wrong. `may_forbid`: a 403 may be about the object asked for."""
     match status:
         case 401:
@@ -144,16 +146,16 @@ def _is_our_mistake(status: int, error: _Error | None, *, may_forbid: bool) -> b
             return 300 <= status < 400
 
 
-def _refusal(reply: Reply, error: _Error | None) -> Rejected | None:
+def refusal_of(reply: Reply, error: _Error | None) -> Rejected | None:
     """The positive rules: only these combinations of status, code and content say that nothing was executed."""
     if error is None:
         return None
-    cause = _cause(reply, error)
+    cause = cause_of(reply, error)
     field = _field(error)
     match reply.status, error["code"]:
         case 409, "sold_out":
             return Rejected("sold_out", cause)
-        case 409, "price_changed" if price := _price(error.get("price")):
+        case 409, "price_changed" if price := price_of(error.get("price")):
             return Rejected("price_changed", cause, {"price": price})
         case ((400 | 422), "invalid") if field:
             return Rejected("refused_argument", cause, {"field": field, "problem": _problem(error)})
@@ -165,7 +167,7 @@ def _refusal(reply: Reply, error: _Error | None) -> Rejected | None:
             return None
 
 
-def _json(body: bytes) -> Any:
+def json_of(body: bytes) -> Any:
     """The body as JSON, or None; None is no answer in this contract either."""
     try:
         return json.loads(body.decode())
@@ -173,7 +175,7 @@ def _json(body: bytes) -> Any:
         return None
 
 
-def _error(body: Any) -> _Error | None:
+def error_of(body: Any) -> _Error | None:
     """The error object, if the body has the contract's error shape with a code that the contract knows."""
     error = body.get("error") if isinstance(body, dict) else None
     if not isinstance(error, dict) or not isinstance(error.get("message"), str):
@@ -182,19 +184,29 @@ def _error(body: Any) -> _Error | None:
     return error if isinstance(code, str) and code in CODES else None
 
 
-def _cause(reply: Reply, error: _Error | None) -> str:
+def cause_of(reply: Reply, error: _Error | None) -> str:
+    """What the log says of the reply."""
     return f"HTTP {reply.status} {error['code']}" if error else f"HTTP {reply.status}"
 
 
-def _wait(reply: Reply, now: datetime) -> float | None:
+def wait_of(reply: Reply, now: datetime) -> float | None:
+    """How long the reply asks to wait, seconds."""
     return retry_after(reply.headers.get("retry-after"), now)
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
     """A non-empty line that a database takes, unchanged. Raises ValueError."""
     if not isinstance(value, str) or len(value) > _LONGEST or one_line(value) != value:
         raise ValueError("not a usable text")
     return value
+
+
+def _email(value: Any) -> str:
+    """For comparing only. One that is there but not usable is not as good as none: it must equal nobody's."""
+    try:
+        return "" if value in (None, "") else text_of(value)
+    except ValueError:
+        return "?"
 
 
 def _status(value: Any) -> str:
@@ -203,7 +215,8 @@ def _status(value: Any) -> str:
     return str(value)
 
 
-def _date(value: Any) -> str:
+def date_of(value: Any) -> str:
+    """A plain calendar date. Raises ValueError."""
     if not isinstance(value, str) or date.fromisoformat(value).isoformat() != value:
         raise ValueError("not a plain date")
     return value
@@ -217,12 +230,12 @@ def _field(error: _Error) -> str | None:
 def _problem(error: _Error) -> str:
     """The provider's own words, if they are one short line: a language model will read them."""
     try:
-        return _text(error["message"])
+        return text_of(error["message"])
     except ValueError:
         return "it was refused"
 
 
-def _price(value: Any) -> str | None:
+def price_of(value: Any) -> str | None:
     """ "190.00 EUR" of {"amount": "190.00" or 190.0, "currency": "EUR"}; None for anything else."""
     if not isinstance(value, dict):
         return None
