@@ -24,7 +24,8 @@ WITH {closing}, before AS (
         state = CASE WHEN b.state IN ('succeeded', 'superseded') THEN b.state ELSE :state END,
         result = CASE WHEN b.state IN ('succeeded', 'superseded') THEN i.result ELSE CAST(:result AS jsonb) END,
         provider_id = CASE WHEN b.state IN ('succeeded', 'superseded') THEN i.provider_id ELSE :provider_id END,
-        error = CASE WHEN :state = 'succeeded' THEN NULL ELSE coalesce(CAST(:error AS jsonb), i.error) END,
+        error = CASE WHEN :state = 'succeeded' OR b.state IN ('succeeded', 'superseded') THEN NULL
+                     ELSE coalesce(CAST(:error AS jsonb), i.error) END,
         refusal = coalesce(CAST(:refusal AS jsonb), i.refusal),
         slow = :slow AND :state IN ('queued', 'unknown'),
         due_at = clock_timestamp() + CAST(:due_in AS float8) * interval '1 s',
