@@ -10,7 +10,8 @@ from dedupe.items import Begun, Item
 # A first write. It passes only on the peeked `rev`, unleased, without doubt, and while it may still be written. The row
 # lock makes two of these queue up; the second sees another `rev`.
 _FIRST_WRITE = """
-    rev = :rev AND state IN ('queued', 'running', 'unknown') AND (lease_until IS NULL OR lease_until < clock_timestamp())
+    rev = :rev AND state IN ('queued', 'running', 'unknown')
+    AND (lease_until IS NULL OR lease_until < clock_timestamp())
     AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.item_id = items.id AND a.kind = 'write'
                     AND (a.outcome IS NULL OR a.outcome = 'unknown'))
     AND expires_at > clock_timestamp() AND NOT stop_writes

@@ -15,6 +15,16 @@ CONNECT_SECONDS = 2
 STATEMENT_MS = 5_000
 
 
+#: Few statements, run very often, each by an index. A plan is made once a session, and never from a table that was
+#: small just then: such a plan scans all rows until somebody analyzes the table.
+_SESSION = {
+    "statement_timeout": STATEMENT_MS,
+    "idle_in_transaction_session_timeout": STATEMENT_MS,
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+}
+
+
 class DatabaseAway(Exception):
     """Postgres can't be reached, doesn't answer in time, or can't write just now. A commit may have happened."""
 
@@ -49,7 +59,7 @@ def make_engine(url: str, connections: int, *, pool_timeout: float = 5.0) -> Eng
         hide_parameters=True,  # they hold guests' data, and errors are logged
         connect_args={
             "connect_timeout": CONNECT_SECONDS,
-            "options": f"-c statement_timeout={STATEMENT_MS} -c idle_in_transaction_session_timeout={STATEMENT_MS}",
+            "options": " ".join(f"-c {name}={value}" for name, value in _SESSION.items()),
             "keepalives_idle": 5,
             "keepalives_interval": 2,
             "keepalives_count": 2,
@@ -59,7 +69,6 @@ def make_engine(url: str, connections: int, *, pool_timeout: float = 5.0) -> Eng
 
     @event.listens_for(engine, "connect")
     def _prepare_at_once(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
-        # Few statements, run very often: planning them anew each time costs more than it saves.
         connection.prepare_threshold = 1  # psycopg's own attribute
 
     return engine
