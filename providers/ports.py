@@ -1,12 +1,24 @@
 """What a provider looks like from the inside: the one shape every adapter has."""
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from booking.capabilities import Capabilities
-from booking.outcomes import Misconfigured, NotSent, Outcome, Reservation, Unknown
+from booking.outcomes import Misconfigured, NotSent, Outcome, Rejected, Reservation, Unknown
+from booking.reads import GetReservation, ListArrivals, Offer, SearchAvailability
 
 #: What a look-up tells: the bookings, or why it told nothing.
 Listing = list[Reservation] | NotSent | Unknown | Misconfigured
+#: Why a read has no answer.
+NoAnswer = Rejected | NotSent | Unknown | Misconfigured
+
+
+@dataclass(frozen=True)
+class ArrivalsPage:
+    """Some of a day's arrivals; `next_cursor` is None on the last page."""
+
+    arrivals: list[Reservation]
+    next_cursor: str | None
 
 
 class Line(Protocol):
@@ -27,8 +39,8 @@ class Pms(Protocol):
     def capabilities(self) -> Capabilities:
         """What it declares about itself."""
 
-    def connect(self) -> Line:
-        """Open a fresh line within `connect_deadline`, or raise Unreachable."""
+    def connect(self, within: float = ...) -> Line:
+        """Open a fresh line within `connect_deadline` and `within` seconds, or raise Unreachable."""
 
     def booking_body(self, stay: dict[str, Any], reference: str) -> bytes:
         """The exact bytes of a create request. Stored at the first mark and sent again as they are."""
@@ -41,3 +53,14 @@ class Pms(Protocol):
 
     def find_by_reference(self, line: Line, reference: str) -> Listing:
         """All bookings that carry exactly `reference`, cancelled ones included, within `read_deadline`."""
+
+    # Reads: one call each, within `read_deadline` and `within` seconds. An empty list means that the provider said so.
+
+    def availability(self, line: Line, asked: SearchAvailability, within: float) -> list[Offer] | NoAnswer:
+        """What can be booked for the stay, at what price."""
+
+    def get_booking(self, line: Line, asked: GetReservation, within: float) -> Reservation | NoAnswer:
+        """The reservation with this id, whoever's it is: who may see it is the caller's to decide."""
+
+    def arrivals(self, line: Line, asked: ListArrivals, within: float) -> ArrivalsPage | NoAnswer:
+        """A page of those who arrive at the hotel on a local date."""

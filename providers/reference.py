@@ -3,14 +3,18 @@
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from math import inf
 from typing import Any
 from urllib.parse import quote
 
 from booking.capabilities import Capabilities, ReferenceMatch
-from booking.outcomes import NotSent, Outcome, Unknown
+from booking.outcomes import NotSent, Outcome, Reservation, Unknown
+from booking.reads import GetReservation, ListArrivals, Offer, SearchAvailability
 from booking.settings import Mode, Provider
 from providers.line import Broken, HttpLine, NothingSent, Reply, address_of, open_line
-from providers.ports import Line, Listing
+from providers.ports import ArrivalsPage, Line, Listing, NoAnswer
+from providers.read_replies import classify_arrivals, classify_availability, classify_booking
+from providers.reference_reads import arrivals_path, availability_path, booking_path
 from providers.replies import classify_lookup, classify_write, completed
 
 #: The create's fields in the order they are sent. A changed order would be another request under the same key.
@@ -63,9 +67,9 @@ class ReferencePms:
         """What the provider declares about itself."""
         return self._capabilities
 
-    def connect(self) -> Line:
-        """Open a fresh line within `connect_deadline`, or raise Unreachable."""
-        return open_line(self._url, self._capabilities.connect_deadline)
+    def connect(self, within: float = inf) -> Line:
+        """Open a fresh line within `connect_deadline` and `within` seconds, or raise Unreachable."""
+        return open_line(self._url, min(self._capabilities.connect_deadline, within))
 
     def booking_body(self, stay: Mapping[str, Any], reference: str) -> bytes:
         """The bytes of a create: compact ASCII JSON in a fixed order; what is None is left out."""
@@ -90,6 +94,24 @@ class ReferencePms:
         path = f"/v1/bookings?reference={quote(reference, safe='')}"
         reply = self._ask(line, "GET", path, self._capabilities.read_deadline)
         return classify_lookup(reply, reference, datetime.now(UTC)) if isinstance(reply, Reply) else reply
+
+    def availability(self, line: Line, asked: SearchAvailability, within: float) -> list[Offer] | NoAnswer:
+        """What can be booked for the stay, at what price."""
+        reply = self._read(line, availability_path(asked), within)
+        return classify_availability(reply, asked, datetime.now(UTC)) if isinstance(reply, Reply) else reply
+
+    def get_booking(self, line: Line, asked: GetReservation, within: float) -> Reservation | NoAnswer:
+        """The reservation with this id, whoever's it is."""
+        reply = self._read(line, booking_path(asked), within)
+        return classify_booking(reply, asked, datetime.now(UTC)) if isinstance(reply, Reply) else reply
+
+    def arrivals(self, line: Line, asked: ListArrivals, within: float) -> ArrivalsPage | NoAnswer:
+        """A page of those who arrive at the hotel on a local date."""
+        reply = self._read(line, arrivals_path(asked), within)
+        return classify_arrivals(reply, asked, datetime.now(UTC)) if isinstance(reply, Reply) else reply
+
+    def _read(self, line: Line, path: str, within: float) -> Reply | NotSent | Unknown:
+        return self._ask(line, "GET", path, min(self._capabilities.read_deadline, within))
 
     def _ask(
         self,
