@@ -5,11 +5,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from booking.arguments import Stay
+from booking.states import State
 from dedupe.engine import Engine
-from dedupe.items import Item
+from dedupe.items import Item, Move
 from dedupe.prune import prune_once
 from dedupe.submission import Mismatch
-from tests.dedupe.calls import booked, doubted, end, failed, start_write, written
+from tests.dedupe.calls import booked, end, failed, start_write, written
 from tests.dedupe.rows import ask, change, count, letters, one_item, room, row, rows, run
 
 
@@ -62,7 +63,7 @@ def test_an_item_that_is_not_settled_is_never_touched(engine: Engine, state: str
     if state != "queued":
         begun = written(engine, item)
         if state == "unknown":
-            end(engine, item, begun, "unknown", doubted())
+            end(engine, item, begun, "unknown", Move(State.UNKNOWN, in_doubt=True))
     change(engine, item.id, "settled_at = now()")
     grow_old(engine)
     before = row(engine, item.id)
