@@ -118,3 +118,5 @@ class HeldBack:
 
 Outcome = Done | Rejected | NotSent | Unknown | Misconfigured | HeldBack
 Finding = Found | Mismatched | Absent | NotSent | Unknown | Misconfigured | HeldBack
+#: How a read's call ends without an answer.
+Failure = Rejected | NotSent | Unknown | Misconfigured | HeldBack

@@ -12,6 +12,7 @@ from booking.errors import ErrorCode, ToolError, tool_error
 from booking.outcomes import (
     Absent,
     Done,
+    Failure,
     Finding,
     Found,
     HeldBack,
@@ -24,7 +25,7 @@ from booking.outcomes import (
 )
 from booking.states import DeadLetter, Kind, State
 from dedupe.items import Item
-from tasks.decisions import Call, Decision, Later, Park, Settle
+from tasks.decisions import READ_BACKOFF, READ_LEAST, READ_TRIES, Again, Call, Decision, Give, Later, Park, Settle
 
 #: Writes since an item was last armed. One repeat mends nearly all passing trouble; more only load a sick system.
 MAX_WRITES = 2
@@ -67,6 +68,27 @@ def decide(
     if kind is Kind.WRITE:
         return _after_write(outcome, item, caps, now)
     return _after_check(outcome, item, caps, now)
+
+
+def decide_read(tries: int, outcome: Failure, left: float, chance: float) -> Again | Give:
+    """What follows a read's call without an answer: `tries` calls so far, `left` seconds, `chance` in [0, 1).
+
+    No wait is begun that leaves no time for a call after it: the agent is told at once instead.
+    """
+    limited, wait = False, 0.0
+    match outcome:
+        case Rejected(row, _, values):
+            return Give(row, values)
+        case Misconfigured():
+            return Give("read_unavailable")
+        case HeldBack(held, _, sick):
+            limited, wait, tries = not sick, held + chance * READ_BACKOFF, 0
+        case NotSent() | Unknown():
+            limited = getattr(outcome, "code", None) is ErrorCode.RATE_LIMITED
+            wait = max(chance * READ_BACKOFF * 2.0**tries, outcome.retry_after or 0.0)
+    if tries >= READ_TRIES or wait + READ_LEAST > left:
+        return Give("read_rate_limited" if limited else "read_unavailable", retry_after=wait)
+    return Again(wait)
 
 
 def _after_write(outcome: Outcome | Finding, item: Item, caps: Capabilities, now: datetime) -> Decision:

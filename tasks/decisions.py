@@ -1,10 +1,17 @@
-"""What `tasks.decide` may answer."""
+"""What `tasks.decide` may answer, and the numbers of its answers to reads."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from booking.errors import ToolError
 from booking.states import DeadLetter, Kind, State
+
+#: Calls for one read, in all.
+READ_TRIES = 3
+#: Waits between them, seconds: full jitter up to READ_BACKOFF * 2^n.
+READ_BACKOFF = 0.25
+#: With less time left than this, seconds, another call is not worth its load.
+READ_LEAST = 0.5
 
 
 @dataclass(frozen=True)
@@ -51,3 +58,19 @@ class Park:
 
 
 Decision = Call | Settle | Later | Park
+
+
+@dataclass(frozen=True)
+class Again:
+    """A read: call once more after `wait` seconds."""
+
+    wait: float
+
+
+@dataclass(frozen=True)
+class Give:
+    """A read: give this row of `booking.errors.TABLE`. `retry_after`: earlier than in so many seconds is useless."""
+
+    row: str
+    values: dict[str, Any] = field(default_factory=dict)
+    retry_after: float = 0.0
