@@ -1,8 +1,9 @@
 """Ask for rooms and look at the rows: what tests of the one truth say over and over."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from sqlalchemy import Row, text
@@ -138,6 +139,11 @@ def at_once(number: int, call: Callable[[int], T]) -> list[T]:
         return list(pool.map(wait_and_call, range(number)))
 
 
-def wide(engine: Engine, connections: int) -> Engine:
+@contextmanager
+def wide(engine: Engine, connections: int) -> Iterator[Engine]:
     """Another engine on the same database, with so many connections."""
-    return make_engine(url_of(engine), connections, pool_timeout=20)
+    made = make_engine(url_of(engine), connections, pool_timeout=20)
+    try:
+        yield made
+    finally:
+        made.dispose()

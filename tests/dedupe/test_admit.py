@@ -1,15 +1,21 @@
 """Admit: one transaction, one intent a key, n asked = n exist."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from dedupe.admit import admit
 from dedupe.engine import Engine
 from dedupe.submission import Mismatch
 from tests.dedupe.rows import ask, asking, at_once, count, linked, room, row, rows, run, wide
+from tests.waiting import eventually
 
 REFUSED = """UPDATE items SET state = 'failed', due_at = NULL, publish_at = NULL, error = jsonb_build_object(
     'code', CAST(:code AS text), 'message', 'm', 'retryable', true), settled_at = now() WHERE id = :id"""
+WAITING = """SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'"""
 BOOKED = """UPDATE items SET state = 'succeeded', result = '{"booking_id": "B-1"}', provider_id = 'B-1', due_at = NULL,
     publish_at = NULL, settled_at = now() WHERE id = :id"""
 
@@ -42,9 +48,8 @@ def test_admit_is_one_transaction(engine: Engine) -> None:
 
 def test_case_37_fifty_equal_requests_at_once_make_one_intent_and_fifty_equal_answers(engine: Engine) -> None:
     ask(engine, room(), conversation="c-0")
-    many = wide(engine, 50)
-    answers = at_once(50, lambda _: admit(many, asking(room("double"), room("suite"))))
-    many.dispose()
+    with wide(engine, 50) as many:
+        answers = at_once(50, lambda _: admit(many, asking(room("double"), room("suite"))))
     assert len({answer.intent_id for answer in answers}) == 1
     assert sorted(answer.existed for answer in answers) == [False] + [True] * 49
     assert (count(engine, "intents"), count(engine, "items")) == (2, 3)
@@ -53,9 +58,8 @@ def test_case_37_fifty_equal_requests_at_once_make_one_intent_and_fifty_equal_an
 
 def test_fifty_equal_requests_under_a_header_key_make_one_intent(engine: Engine) -> None:
     ask(engine, room(), conversation="c-0")
-    many = wide(engine, 50)
-    answers = at_once(50, lambda _: admit(many, asking(room(), header="req-1")))
-    many.dispose()
+    with wide(engine, 50) as many:
+        answers = at_once(50, lambda _: admit(many, asking(room(), header="req-1")))
     assert len({answer.intent_id for answer in answers}) == 1
     assert count(engine, "items") == 2
 
@@ -91,11 +95,26 @@ def test_as_many_rooms_exist_as_were_asked_for(engine: Engine) -> None:
 
 def test_different_requests_of_one_conversation_at_once_make_no_room_too_many(engine: Engine) -> None:
     ask(engine, room(), conversation="c-0")
-    many = wide(engine, 20)
-    at_once(20, lambda index: admit(many, asking(*[room("suite")] * (index % 5 + 1), header=f"req-{index}")))
-    many.dispose()
+    with wide(engine, 20) as many:
+        at_once(20, lambda index: admit(many, asking(*[room("suite")] * (index % 5 + 1), header=f"req-{index}")))
     made = rows(engine, "SELECT k FROM items WHERE conversation_id = 'c-1' ORDER BY k")
     assert [one.k for one in made] == [0, 1, 2, 3, 4]
+
+
+def test_admits_of_one_conversation_go_one_after_the_other(engine: Engine) -> None:
+    """All of them arrive while one is under way; without the queue each would open the same rooms."""
+    ask(engine, room("single"))
+    with wide(engine, 8) as many:
+        at_once(8, lambda _: rows(many, "SELECT 1"))  # connected before the gate closes: a wait for it is bounded
+        with ThreadPoolExecutor(8) as pool:
+            with engine.connect().execution_options(isolation_level="READ COMMITTED") as gate, gate.begin():
+                gate.execute(text("SELECT 1 FROM conversations FOR UPDATE"))
+                asked = [
+                    pool.submit(admit, many, asking(room("suite"), room("suite"), header=f"r-{n}")) for n in range(8)
+                ]
+                eventually(lambda: rows(engine, WAITING)[0][0] == 8)
+            assert len({one.result(timeout=20).intent_id for one in asked}) == 8
+    assert count(engine, "items") == 3
 
 
 def test_the_suite_alone_binds_to_the_failed_suite_and_arms_it(engine: Engine) -> None:

@@ -27,9 +27,8 @@ def test_the_mark_claims_counts_and_opens_an_attempt(engine: Engine) -> None:
 
 def test_only_one_of_many_first_writes_passes(engine: Engine) -> None:
     item = one_item(engine)
-    many = wide(engine, 20)
-    marks = at_once(20, lambda _: start_write(many, item))
-    many.dispose()
+    with wide(engine, 20) as many:
+        marks = at_once(20, lambda _: start_write(many, item))
     assert sum(mark is not None for mark in marks) == 1
     assert attempts(engine, item.id) == [("write", None)]
     assert seen(engine, item.id).writes == 1
@@ -37,9 +36,8 @@ def test_only_one_of_many_first_writes_passes(engine: Engine) -> None:
 
 def test_a_look_up_and_a_write_begun_at_once_exclude_each_other(engine: Engine) -> None:
     item = one_item(engine)
-    many = wide(engine, 10)
-    marks = at_once(10, lambda index: (start_write if index % 2 else start_check)(many, item))
-    many.dispose()
+    with wide(engine, 10) as many:
+        marks = at_once(10, lambda index: (start_write if index % 2 else start_check)(many, item))
     assert sum(mark is not None for mark in marks) == 1
 
 

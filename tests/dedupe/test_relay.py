@@ -36,9 +36,8 @@ def test_what_admit_published_is_left_alone_for_five_seconds(engine: Engine) -> 
 def test_two_relays_at_once_never_take_the_same_item(engine: Engine) -> None:
     ids = {item_id for item_id, _ in ask(engine, *[room()] * 200).publish}
     make_due(engine)
-    several = wide(engine, 4)
-    taken = at_once(4, lambda _: [found for _ in range(20) for found in take_due(several, QUEUES, 7)])
-    several.dispose()
+    with wide(engine, 4) as several:
+        taken = at_once(4, lambda _: [found for _ in range(20) for found in take_due(several, QUEUES, 7)])
     offered = [item_id for found in taken for item_id, _ in found]
     assert len(offered) == len(set(offered))
     assert set(offered) == ids
@@ -53,7 +52,7 @@ def test_a_relay_passes_by_what_another_has_locked(engine: Engine) -> None:
 
 
 def test_each_message_in_vain_doubles_the_wait_up_to_ten_minutes(engine: Engine) -> None:
-    item = one_item(engine)
+    item = one_item(engine, lifetime=86_400)
     waits = []
     for _ in range(9):
         make_due(engine)

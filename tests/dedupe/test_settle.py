@@ -110,9 +110,8 @@ def test_of_two_contradicting_successes_at_once_one_wins_and_the_other_is_a_lett
     item = one_item(engine)
     first = written(engine, item)
     second = start_write(engine, item, first)
-    pair = wide(engine, 2)
-    ended = at_once(2, lambda index: end(pair, item, (first, second)[index], "done", booked(f"B-{index}")))
-    pair.dispose()
+    with wide(engine, 2) as pair:
+        ended = at_once(2, lambda index: end(pair, item, (first, second)[index], "done", booked(f"B-{index}")))
     assert sorted(one.moved for one in ended) == [False, True]
     assert letters(engine, item.id) == ["duplicate"]
     assert row(engine, item.id).provider_id == f"B-{[one.moved for one in ended].index(True)}"

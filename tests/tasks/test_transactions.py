@@ -37,9 +37,8 @@ WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type 
 @pytest.fixture
 def onlooker(engine: Engine) -> Iterator[Engine]:
     """A connection of its own, so that looking doesn't count."""
-    other = wide(engine, 1)
-    yield other
-    other.dispose()
+    with wide(engine, 1) as other:
+        yield other
 
 
 def watch(engine: Engine) -> None:
