@@ -14,8 +14,6 @@ RUN_ITEM = "roomkey.run_item"
 #: Socket timeouts toward the broker, seconds: without them publishing to a paused broker blocks for ever.
 PUBLISH_SECONDS = 0.25
 WORKER_SECONDS = 5.0
-#: Longer than any run, so that the broker hands no running message out again; lost ones are the relay's business.
-VISIBILITY_SECONDS = 300
 
 
 def make_app(broker_url: str, socket_timeout: float) -> Celery:
@@ -51,9 +49,10 @@ def _transport(broker_url: str, socket_timeout: float) -> dict[str, object]:
         return {"confirm_publish": True, "max_retries": 0}
     return {
         "max_retries": 0,  # kombu connects again within a publish, after a sleep of 2 s; the relay is our retry
-        "visibility_timeout": VISIBILITY_SECONDS,
-        "unacked_restore_interval": 5,
-        "unacked_restore_throttle": 1,
+        # A message lost with its worker is sent again by the relay, so Redis need not keep a second record of it:
+        # that record is four commands a message, comes back after minutes, and runs twice after a connection blip.
+        "ack_emulation": False,
+        "priority_steps": [0],  # queues instead of priorities; each step would be one more list to wait on
         "socket_timeout": socket_timeout,
         "socket_connect_timeout": socket_timeout,
         "socket_keepalive": True,

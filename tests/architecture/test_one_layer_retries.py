@@ -20,7 +20,7 @@ from booking.settings import Settings
 from booking.states import Queue
 from dedupe.engine import Engine, make_engine
 from providers.line import Broken, open_line
-from tasks.message import PUBLISH_SECONDS, RUN_ITEM, VISIBILITY_SECONDS, WORKER_SECONDS, make_app
+from tasks.message import PUBLISH_SECONDS, RUN_ITEM, WORKER_SECONDS, make_app
 from tasks.runtime import Runtime
 from tasks.wake import Waker
 from tests.providers.servers import serving
@@ -79,7 +79,7 @@ def test_messages_are_json_alone(app: Celery) -> None:
 def test_nothing_is_scheduled_in_the_broker(app: Celery) -> None:
     assert not app.conf.beat_schedule
     assert not app.conf.task_annotations
-    assert app.conf.broker_transport_options["visibility_timeout"] == VISIBILITY_SECONDS
+    assert app.conf.broker_transport_options["ack_emulation"] is False
     assert {queue.name for queue in app.conf.task_queues} == {queue.value for queue in Queue}
 
 
