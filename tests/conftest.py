@@ -67,7 +67,9 @@ def fresh_database(servers: Servers) -> Iterator[str]:
     name = f"test_{uuid.uuid4().hex}"
     server = servers.postgres_url.removesuffix(_TEMPLATE)
     with psycopg.connect(server + "postgres", autocommit=True) as connection:
-        connection.execute(SQL("CREATE DATABASE {} TEMPLATE {}").format(Identifier(name), Identifier(_TEMPLATE)))
+        # Copied as files: with fsync off ten times faster than through the log, which is the default.
+        copy = SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY").format(Identifier(name), Identifier(_TEMPLATE))
+        connection.execute(copy)
         yield server + name
         connection.execute(SQL("DROP DATABASE {} WITH (FORCE)").format(Identifier(name)))
 
