@@ -1,35 +1,65 @@
-"""What a guest owns: the answer to "what happened so far?"."""
+"""What a guest owns: the answer to "what happened so far?". And how the host and operations steer a conversation."""
+
+from typing import TypeVar
 
 from fastapi import APIRouter
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
-from api import openapi
+from api import described, openapi
+from api.body import parse, read_body
+from api.fields import problems_of, shown
 from api.parts import Parts
-from api.problems import Refused
-from booking.results import conversation_answer
+from api.problems import Refused, WrongFields
+from booking.conversation import Lift, Steer, conversation_answer
+from booking.results import FieldProblem
 from booking.text import Name
+from dedupe.conversations import head, lift, name
 from dedupe.engine import Engine
 from dedupe.read import read_conversation
 from dedupe.tenants import Scope
 
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
+M = TypeVar("M", bound=BaseModel)
 
 
 def router(parts: Parts) -> APIRouter:
-    """GET of conversations."""
+    """GET, PUT and lift of conversations."""
     routes = APIRouter(tags=["conversations"])
 
     @routes.get("/v1/conversations/{id}", **openapi.conversation())
     async def get_conversation(request: Request, id: str) -> Response:
         caller = await parts.callers.identify(request, Scope.AGENT, Scope.HOST, Scope.OPS)
-        body = await parts.database.call(_conversation, caller.tenant_id, id) if _possible(id) else None
-        if body is None:
-            raise Refused(404, "no_such_intent", what="conversation")
-        return Response(body, 200, None, "application/json")
+        return await _shown(parts, caller.tenant_id, id)
+
+    @routes.put("/v1/conversations/{id}", **described.steer())
+    async def put_conversation(request: Request, id: str) -> Response:
+        caller = await parts.callers.identify(request, Scope.HOST)
+        if not _possible(id):
+            problem = "must be a short name: letters, digits and . _ ~ @ : -"
+            raise WrongFields([FieldProblem(field="conversation_id", problem=problem, sent=shown(id))])
+        steer = _checked(Steer, await read_body(request))
+        keep = "guest" not in steer.model_fields_set
+        await parts.database.call(name, caller.tenant_id, id, steer.guest, steer.turn, keep_guest=keep)
+        return await _shown(parts, caller.tenant_id, id)
+
+    @routes.post("/v1/conversations/{id}/lift", **described.lift())
+    async def lift_stop(request: Request, id: str) -> Response:
+        caller = await parts.callers.identify(request, Scope.OPS)
+        reason = _checked(Lift, await read_body(request)).reason
+        if _possible(id):
+            await parts.database.call(lift, caller.tenant_id, id, reason)
+        return await _shown(parts, caller.tenant_id, id)
 
     return routes
+
+
+async def _shown(parts: Parts, tenant_id: str, conversation_id: str) -> Response:
+    body = await parts.database.call(_conversation, tenant_id, conversation_id) if _possible(conversation_id) else None
+    if body is None:
+        raise Refused(404, "no_such_intent", what="conversation")
+    return Response(body, 200, None, "application/json")
 
 
 def _possible(conversation_id: str) -> bool:
@@ -40,6 +70,18 @@ def _possible(conversation_id: str) -> bool:
     return True
 
 
+def _checked(model: type[M], body: bytes) -> M:
+    try:
+        return model.model_validate(parse(body))
+    except ValidationError as error:
+        raise WrongFields(problems_of(error.errors(), model)) from None
+
+
 def _conversation(engine: Engine, tenant_id: str, conversation_id: str) -> bytes | None:
+    known = head(engine, tenant_id, conversation_id)
+    if known is None:
+        return None
     rows = read_conversation(engine, tenant_id, conversation_id)
-    return None if rows is None else conversation_answer(conversation_id, rows).model_dump_json().encode()
+    guest_name = known.guest.name if known.guest else None
+    answer = conversation_answer(conversation_id, rows, guest_name, known.turn, known.stop)
+    return answer.model_dump_json().encode()

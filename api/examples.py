@@ -4,8 +4,12 @@ import datetime as dt
 from typing import Any
 
 from api.problems import WrongFields, problem
+from api.stops import refusal
+from booking.conversation import conversation_answer
 from booking.errors import tool_error
-from booking.results import FieldProblem, IntentRow, ItemRow, Readiness, conversation_answer, intent_answer
+from booking.handoff import Stop, StopReason
+from booking.happenings import Event, EventKind, EventsAnswer
+from booking.results import FieldProblem, IntentRow, ItemRow, Readiness, intent_answer
 from booking.states import State
 
 STAY = {
@@ -21,6 +25,9 @@ SUITE = {**STAY, "room_type": "suite"}
 ONE_ROOM = {"tool": "create_booking", "conversation_id": "c-77", "arguments": STAY}
 ROOMS = {"tool": "book_rooms", "conversation_id": "c-77", "arguments": {"rooms": [STAY, SUITE]}}
 
+STEER = {"guest": {"name": "Anna Moser", "email": "anna.moser@example.com"}, "turn": 4}
+LIFT = {"reason": "The hotel has repaired its system; the guest is on the line."}
+
 _ID = "int_0197c2a4b3d05f0e1d2c3b4a5968"
 _AT = dt.datetime(2027, 4, 2, 18, 40, tzinfo=dt.UTC)
 _BOOKED = {"booking_id": "B-9921", "status": "confirmed", "property": "BER", "room_type": "double"}
@@ -34,7 +41,7 @@ def _item(position: int, state: State, request: dict[str, Any]) -> ItemRow:
         key=f"c-77:booking:9f3a51c07d{position}e:0",
         state=state,
         result=_BOOKED if state is State.SUCCEEDED else None,
-        error=sold_out if state is State.FAILED else None,
+        error={State.FAILED: sold_out, State.CANCELLED: tool_error("cancelled")}.get(state),
         attempts=0 if state is State.QUEUED else 1,
         slow=False,
         request=request,
@@ -66,13 +73,30 @@ def intents() -> dict[str, dict[str, Any]]:
         "booked": _intent("create_booking", _item(0, State.SUCCEEDED, STAY)),
         "partial": _intent("book_rooms", _item(0, State.SUCCEEDED, STAY), _item(1, State.FAILED, SUITE)),
         "unknown": _intent("create_booking", _item(0, State.UNKNOWN, STAY)),
+        "cancelled": _intent("create_booking", _item(0, State.CANCELLED, STAY)),
     }
 
 
 def conversation() -> dict[str, Any]:
     """What a guest owns."""
     rows = [_item(0, State.SUCCEEDED, STAY), _item(1, State.FAILED, SUITE)]
-    return conversation_answer("c-77", rows).model_dump(mode="json")
+    return conversation_answer("c-77", rows, "Anna Moser", turn=4).model_dump(mode="json")
+
+
+def events() -> dict[str, Any]:
+    """A page of events."""
+    verdict = Event(
+        id=17,
+        kind=EventKind.VERDICT,
+        conversation_id="c-77",
+        intent_ids=[_ID],
+        item_id=4711,
+        from_state=State.UNKNOWN,
+        to_state=State.SUCCEEDED,
+        booking_id="B-9921",
+        at=_AT,
+    )
+    return EventsAnswer(events=[verdict], after=17).model_dump(mode="json")
 
 
 def readiness(ready: bool) -> dict[str, Any]:
@@ -92,6 +116,8 @@ def problems() -> dict[int, dict[str, dict[str, Any]]]:
         problem(404, "no_such_intent", what="intent"),
         problem(405, "wrong_method", sent='"PUT"', allowed="POST"),
         problem(408, "too_slow", allowed="10 s"),
+        refusal(Stop(reason=StopReason.SAME_CALL, at=_AT), conversation()["handoff"]),
+        problem(410, "gone", what="intent"),
         problem(413, "too_large", allowed="1 MiB"),
         WrongFields([wrong_date]).problem,
         problem(422, "unknown_tool", sent='"book_room"', allowed="create_booking, book_rooms"),

@@ -1,4 +1,4 @@
-"""Hand in an intent, and poll for its answer."""
+"""Hand in an intent, poll for its answer, cancel it."""
 
 import re
 from typing import Annotated
@@ -8,14 +8,15 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from api import openapi
+from api import described, openapi
 from api.body import read_body
 from api.checking import submission_from
 from api.fields import shown
 from api.parts import Parts
 from api.problems import Refused, WrongFields
-from api.snapshots import take_in
+from api.snapshots import Snapshot, snapshots, take_in
 from booking.results import FieldProblem
+from dedupe.cancel import cancel
 from dedupe.submission import Admitted, Mismatch, Submission
 from dedupe.tenants import Caller, Scope
 
@@ -28,7 +29,7 @@ _INTENT = re.compile(r"int_[0-9a-f]{1,64}")
 
 
 def router(parts: Parts) -> APIRouter:
-    """POST and GET of intents."""
+    """POST, GET and cancel of intents."""
     routes = APIRouter(tags=["intents"])
 
     @routes.post("/v1/intents", status_code=202, **openapi.submit())
@@ -40,6 +41,7 @@ def router(parts: Parts) -> APIRouter:
             admitted, snapshot = await parts.database.call(take_in, parts.deps.publisher, submission)
         except Mismatch as mismatch:
             raise _refusal(mismatch, header_key) from None
+        _refuse_gone(snapshot)
         headers = {"Location": f"/v1/intents/{admitted.intent_id}"}
         if _is_replay(admitted, header_key, snapshot.done):
             headers["Idempotent-Replayed"] = "true"
@@ -56,9 +58,26 @@ def router(parts: Parts) -> APIRouter:
         snapshot = await parts.waiting.poll(id, caller.tenant_id, wait, lambda: _gone(request)) if known else None
         if snapshot is None:
             raise Refused(404, "no_such_intent", what="intent")
+        _refuse_gone(snapshot)
         return Response(snapshot.body, 200, None, "application/json")
 
+    @routes.post("/v1/intents/{id}/cancel", status_code=202, **described.cancel())
+    async def cancel_intent(request: Request, id: str) -> Response:
+        caller = await parts.callers.identify(request, Scope.AGENT, Scope.HOST)
+        changed = await parts.database.call(cancel, caller.tenant_id, id) if _INTENT.fullmatch(id) else None
+        if changed is None:
+            raise Refused(404, "no_such_intent", what="intent")
+        snapshot = (await parts.database.call(snapshots, [id]))[id]
+        _refuse_gone(snapshot)
+        parts.waiting.woken(changed)
+        return Response(snapshot.body, 202, None, "application/json")
+
     return routes
+
+
+def _refuse_gone(snapshot: Snapshot) -> None:
+    if snapshot.gone:
+        raise Refused(410, "gone", what="intent")
 
 
 def _idempotency_key(request: Request) -> str | None:

@@ -9,7 +9,9 @@ from pydantic.json_schema import models_json_schema
 
 from api import examples
 from booking.arguments import WRITE_TOOLS, Submit
-from booking.results import ConversationAnswer, IntentAnswer, Problem, Readiness
+from booking.conversation import ConversationAnswer, Lift, Steer
+from booking.happenings import EventsAnswer
+from booking.results import IntentAnswer, Problem, Readiness
 
 VERSION = "1"
 DESCRIPTION = """\
@@ -82,7 +84,7 @@ def submit() -> dict[str, Any]:
                 "headers": {"Location": _LOCATION, "Idempotent-Replayed": _REPLAYED},
                 "content": _json("IntentAnswer", accepted=intents["accepted"], booked=intents["booked"]),
             },
-            **_refusals(400, 401, 403, 408, 413, 422),
+            **_refusals(400, 401, 403, 408, 409, 410, 413, 422),
         },
         parameters=[_KEY_HEADER],
         requestBody={
@@ -102,7 +104,7 @@ def poll() -> dict[str, Any]:
         "Scopes: agent, host, ops.",
         {
             200: {"description": "The intent as it is.", "content": _json("IntentAnswer", **intents)},
-            **_refusals(401, 403, 404, 422, only=("invalid_argument",)),
+            **_refusals(401, 403, 404, 410, 422, only=("invalid_argument",)),
         },
     )
 
@@ -163,9 +165,10 @@ def install(app: FastAPI) -> None:
 
 
 def _schemas() -> dict[str, Any]:
-    answers = (IntentAnswer, ConversationAnswer, Problem, Readiness)
+    answers = (IntentAnswer, ConversationAnswer, EventsAnswer, Problem, Readiness)
     _, defs = models_json_schema(
-        [(model, "validation") for model in WRITE_TOOLS.values()] + [(model, "serialization") for model in answers],
+        [(model, "validation") for model in (*WRITE_TOOLS.values(), Steer, Lift)]
+        + [(model, "serialization") for model in answers],
         ref_template=_REF,
     )
     schemas: dict[str, Any] = defs["$defs"]

@@ -146,6 +146,13 @@ TABLE: dict[str, tuple[ErrorCode, str, str | None, bool]] = {
         "{fix}",
         True,
     ),
+    # The fix is what a model does with it; the text is for the guest.
+    "stopped": (
+        ErrorCode.STOPPED,
+        "This conversation is stopped: {why}. No further call is taken.",
+        'Stop calling tools, hand off to a person, and tell the guest: "{handoff}"',
+        False,
+    ),
     # Reads. Never told as "nothing is free" or "there is none": nothing was found out.
     "read_unavailable": (
         ErrorCode.UNAVAILABLE,
@@ -202,6 +209,12 @@ TABLE: dict[str, tuple[ErrorCode, str, str | None, bool]] = {
         None,
         False,
     ),
+    "gone": (
+        ErrorCode.NOT_FOUND,
+        "This {what} ended long ago and is no longer kept.",
+        "Ask for it again if the guest still wants it; what was booked is not booked twice.",
+        False,
+    ),
     "internal": (
         ErrorCode.UNAVAILABLE,
         "The booking service failed to answer this request.",
@@ -232,6 +245,7 @@ WHO_BY_ROW: dict[str, tuple[str, str]] = {
     "too_slow": ("the host application", "no"),
     "wrong_method": ("the host application", "no"),
     "no_such_intent": ("the host application", "no"),
+    "gone": ("the host application", "no"),
     "no_database": ("the operator", "no; the same request may be sent again"),
     "internal": ("the operator", "no"),
 }

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from booking.errors import MAY_PASS, ToolError, tool_error
+from booking.handoff import BECAUSE, Stop
 from booking.states import PENDING, IntentOutcome, IntentState, State, outcome_of
 
 SLOW = "The hotel system is slow today; still trying."
@@ -30,7 +31,10 @@ class ItemRow(BaseModel):
 
 
 class IntentRow(BaseModel):
-    """One intent as stored, with its items in order."""
+    """One intent as stored, with its items in order; a pruned one has none.
+
+    `uncounted`: the guards have not counted its last asking. `handoff` where the conversation is stopped.
+    """
 
     id: str
     tenant_id: str
@@ -40,6 +44,16 @@ class IntentRow(BaseModel):
     created_at: datetime
     expires_at: datetime
     items: list[ItemRow]
+    pruned: bool = False
+    uncounted: bool = False
+    stop: Stop | None = None
+    handoff: str | None = None
+
+    @property
+    def fails(self) -> bool:
+        """Over, and some of it has failed."""
+        states = {item.state for item in self.items}
+        return State.FAILED in states and not states & PENDING
 
 
 class Answer(BaseModel):
@@ -79,34 +93,10 @@ class IntentAnswer(Answer):
     fix: str | None = Field(default=None, description="What to do about the items that failed, ready to use.")
     notice: str | None = Field(default=None, description="Something to tell the guest while the runtime goes on.")
     poll_after_ms: int | None = None
+    stop: Stop | None = Field(default=None, description="The conversation is stopped: no further call is taken.")
+    handoff: str | None = Field(default=None, description="What to tell the guest when handing off.")
     created_at: datetime
     expires_at: datetime
-
-
-class Owned(Answer):
-    """One booking that the guest holds."""
-
-    booking_id: str
-    item_id: int
-    result: dict[str, Any]
-
-
-class Missing(Answer):
-    """One item that does not exist, or is not known to."""
-
-    item_id: int
-    state: State
-    request: dict[str, Any]
-    error: ToolError | None
-
-
-class ConversationAnswer(Answer):
-    """What the guest owns, what failed, what is still open."""
-
-    id: str
-    owned: list[Owned]
-    failed: list[Missing]
-    open: list[Missing]
 
 
 class FieldProblem(Answer):
@@ -126,6 +116,8 @@ class Problem(Answer):
     detail: str
     tool_error: ToolError = Field(description="What the model is told.")
     errors: list[FieldProblem] | None = Field(default=None, description="Every wrong field, the first 20 of them.")
+    notice: str | None = Field(default=None, description="Something to tell the guest.")
+    handoff: str | None = Field(default=None, description="Of a stopped conversation: what to tell the guest.")
 
 
 class Readiness(Answer):
@@ -139,7 +131,7 @@ class Readiness(Answer):
 
 def intent_answer(row: IntentRow) -> IntentAnswer:
     """The intent as the agent reads it."""
-    items = [_item(item) for item in row.items]
+    items = [item_answer(item) for item in row.items]
     outcome = outcome_of([item.state for item in items])
     error = _intent_error(row, items, outcome)
     places = {state: [item.position for item in items if item.state is state] for state in State}
@@ -158,31 +150,23 @@ def intent_answer(row: IntentRow) -> IntentAnswer:
         unknown=places[State.UNKNOWN],
         cancelled=places[State.CANCELLED],
         error=error,
-        fix=error.fix if error else None,
+        fix=_stopped(row).fix if row.stop else error.fix if error else None,
         notice=SLOW if any(item.slow and item.state in PENDING for item in row.items) else None,
         poll_after_ms=POLL_AFTER_MS if waiting else None,
+        stop=row.stop,
+        handoff=row.handoff,
         created_at=row.created_at,
         expires_at=row.expires_at,
     )
 
 
-def conversation_answer(conversation_id: str, rows: Sequence[ItemRow]) -> ConversationAnswer:
-    """What the guest owns, what does not exist, and what is not known yet. Superseded items are none of these."""
-    owned = [
-        Owned(booking_id=str(row.result.get("booking_id")), item_id=row.id, result=row.result)
-        for row in rows
-        if row.state is State.SUCCEEDED and row.result
-    ]
-    lost = [_missing(row) for row in rows if row.state in (State.FAILED, State.CANCELLED)]
-    still_open = [_missing(row) for row in rows if row.state in PENDING or row.state is State.UNKNOWN]
-    return ConversationAnswer(id=conversation_id, owned=owned, failed=lost, open=still_open)
+def _stopped(row: IntentRow) -> ToolError:
+    assert row.stop is not None
+    return tool_error("stopped", why=BECAUSE[row.stop.reason], handoff=row.handoff)
 
 
-def _missing(row: ItemRow) -> Missing:
-    return Missing(item_id=row.id, state=row.state, request=row.request, error=_item(row).error)
-
-
-def _item(item: ItemRow) -> ItemAnswer:
+def item_answer(item: ItemRow) -> ItemAnswer:
+    """The item as the agent reads it."""
     error = item.error
     if item.state in PENDING or item.state is State.SUCCEEDED:
         error = None

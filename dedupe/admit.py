@@ -10,20 +10,24 @@ from sqlalchemy import Connection, Engine, text
 from booking import keys
 from booking.binding import Binding, Known, bind
 from booking.errors import ErrorCode
-from booking.states import State
-from dedupe.submission import Admitted, Mismatch, Submission, Wanted
+from booking.handoff import Stop, StopReason
+from booking.states import PENDING, State
+from dedupe.guards import count_failed
+from dedupe.submission import Admitted, Mismatch, Stopped, Submission, Wanted
 
 # Locks the conversation: its intents are admitted one after the other, so that two of them can't both see "one room
-# known" and each open a second one.
+# known" and each open a second one. A stop is read under the same lock: none can slip in between.
 _LOCK_CONVERSATION = text("""
 INSERT INTO conversations (tenant_id, id, admitted) VALUES (:tenant_id, :conversation_id, 1)
 ON CONFLICT (tenant_id, id) DO UPDATE SET admitted = conversations.admitted + 1
+RETURNING stopped_at, stop_reason
 """)
 
 # The unique key makes fifty equal requests one intent; the losers find no row returned and read the winner's.
 _INSERT_INTENT = text("""
-INSERT INTO intents (id, tenant_id, conversation_id, tool, key_kind, key, fingerprint, expires_at)
-VALUES (:id, :tenant_id, :conversation_id, :tool, :key_kind, :key, :fingerprint, now() + :lifetime * interval '1 s')
+INSERT INTO intents (id, tenant_id, conversation_id, tool, key_kind, key, call, fingerprint, expires_at)
+VALUES (:id, :tenant_id, :conversation_id, :tool, :key_kind, :key, :call, :fingerprint,
+        now() + :lifetime * interval '1 s')
 ON CONFLICT (tenant_id, key_kind, key) DO NOTHING
 RETURNING id
 """)
@@ -33,9 +37,11 @@ SELECT id, fingerprint, tool, conversation_id FROM intents
 WHERE tenant_id = :tenant_id AND key_kind = :key_kind AND key = :key
 """)
 
-# Asked again: the intent lives on from now.
+# Asked again: the intent lives on from now, also if it was cancelled or pruned.
 _RENEW_INTENT = text("""
-UPDATE intents SET expires_at = now() + :lifetime * interval '1 s', fingerprint = :fingerprint WHERE id = :id
+UPDATE intents SET expires_at = now() + :lifetime * interval '1 s', fingerprint = :fingerprint, asked = asked + 1,
+    cancelled_at = NULL, pruned_at = NULL
+WHERE id = :id
 """)
 
 _EXISTING_LINKS = text("SELECT position, item_id FROM links WHERE intent_id = :id")
@@ -63,7 +69,7 @@ RETURNING id, key, queue
 _ARM_ITEMS = text("""
 UPDATE items SET state = 'queued', error = NULL, refusal = NULL, slow = false, stop_writes = false, settled_at = NULL,
     token = NULL, lease_until = NULL, writes = 0, failures = 0, rev = rev + 1,
-    due_at = now(), publish_at = now() + interval '5 s', published = 1,
+    due_at = now(), publish_at = now() + interval '5 s', published = 1, blanked_at = NULL,
     fingerprint = w.fingerprint, request = w.request,
     key_generation = key_generation + (items.fingerprint <> w.fingerprint)::int,
     request_bytes = CASE WHEN items.fingerprint = w.fingerprint THEN request_bytes END,
@@ -73,10 +79,12 @@ WHERE items.id = w.id AND items.state IN ('failed', 'cancelled')
 RETURNING items.id, items.queue
 """)
 
-# An item lives as long as the longest of its intents.
-_LENGTHEN_ITEMS = text("""
-UPDATE items SET expires_at = greatest(expires_at, now() + :lifetime * interval '1 s')
-WHERE id = ANY(:ids) AND state IN ('queued', 'running', 'unknown')
+# An item lives as long as the longest of its intents that are not cancelled; asked for, it may be written again.
+_KEEP_ITEMS = text("""
+UPDATE items i SET stop_writes = false, expires_at = (
+    SELECT max(n.expires_at) FROM links l JOIN intents n ON n.id = l.intent_id
+    WHERE l.item_id = i.id AND n.cancelled_at IS NULL)
+WHERE i.id = ANY(:ids) AND i.state IN ('queued', 'running', 'unknown')
 """)
 
 _LINK = text("""
@@ -99,41 +107,75 @@ class _Placed:
 def admit(engine: Engine, submission: Submission) -> Admitted:
     """Store the intent and its items, or find them, and say what to publish. Committed when this returns.
 
-    Raises Mismatch where the key, or an item that can't be armed again, stands for other values.
+    Raises Mismatch where the key, or an item that can't be armed again, stands for other values; Stopped where the
+    conversation is stopped, but for the same HTTP request as one that was taken before.
     """
     with engine.connect().execution_options(isolation_level="READ COMMITTED") as connection, connection.begin():
-        scope = {"tenant_id": submission.tenant_id, "conversation_id": submission.conversation_id}
-        connection.execute(_LOCK_CONVERSATION, scope)
-        intent_id, existed = _intent(connection, submission)
-        if existed and submission.key_kind == "header":
-            return Admitted(intent_id, existed=True, publish=[])
-        known = _known(connection, submission)
-        bound = _links(connection, intent_id) if existed else {}
-        placed = _place(submission.wanted, known, bound)
-        publish = _store(connection, submission, intent_id, placed, known)
-        return Admitted(intent_id, existed, publish)
+        admitted = _admit(connection, submission)
+    if isinstance(admitted, Stop):  # only now, so that a failure that was counted stays counted
+        raise Stopped(submission.tenant_id, submission.conversation_id, admitted)
+    return admitted
+
+
+def _admit(connection: Connection, submission: Submission) -> Admitted | Stop:
+    stop = _lock(connection, submission)
+    intent_id, existed = _find(connection, submission) if stop else _intent(connection, submission)
+    if existed and submission.key_kind == "header":
+        return Admitted(intent_id, existed=True, publish=[])
+    if existed and not stop:
+        # The failure of the asking before, if nobody has counted it yet: it may be the one too many.
+        stop = count_failed(connection, [intent_id])
+    if stop:
+        return stop
+    if existed:
+        connection.execute(_RENEW_INTENT, {**_values(submission), "id": intent_id})
+    known = _known(connection, submission)
+    bound = _links(connection, intent_id) if existed else {}
+    placed = _place(submission.wanted, known, bound)
+    publish = _store(connection, submission, intent_id, placed, known)
+    if all(_over(place) for place in placed):
+        count_failed(connection, [intent_id])  # answered from the record
+    return Admitted(intent_id, existed, publish)
+
+
+def _lock(connection: Connection, submission: Submission) -> Stop | None:
+    scope = {"tenant_id": submission.tenant_id, "conversation_id": submission.conversation_id}
+    row = connection.execute(_LOCK_CONVERSATION, scope).one()
+    return Stop(reason=StopReason(row.stop_reason), at=row.stopped_at) if row.stopped_at else None
+
+
+def _over(place: _Placed) -> bool:
+    binding = place.binding
+    return binding.known is not None and not binding.arm and binding.known.state not in PENDING
 
 
 def _intent(connection: Connection, submission: Submission) -> tuple[str, bool]:
     new_id = keys.new_id("int")
-    values = {
-        "id": new_id,
+    if connection.execute(_INSERT_INTENT, {**_values(submission), "id": new_id}).first():
+        return new_id, False
+    return _find(connection, submission)
+
+
+def _find(connection: Connection, submission: Submission) -> tuple[str, bool]:
+    row = connection.execute(_EXISTING_INTENT, _values(submission)).first()
+    if row is None:
+        return "", False
+    if submission.key_kind == "header" and row.fingerprint != submission.fingerprint:
+        raise Mismatch("intent", {"id": row.id, "tool": row.tool, "conversation_id": row.conversation_id})
+    return row.id, True
+
+
+def _values(submission: Submission) -> dict[str, Any]:
+    return {
         "tenant_id": submission.tenant_id,
         "conversation_id": submission.conversation_id,
         "tool": submission.tool,
         "key_kind": submission.key_kind,
         "key": submission.key,
+        "call": submission.call,
         "fingerprint": submission.fingerprint,
         "lifetime": submission.lifetime,
     }
-    if connection.execute(_INSERT_INTENT, values).first():
-        return new_id, False
-    row = connection.execute(_EXISTING_INTENT, values).one()
-    if submission.key_kind == "header" and row.fingerprint != submission.fingerprint:
-        raise Mismatch("intent", {"id": row.id, "tool": row.tool, "conversation_id": row.conversation_id})
-    if submission.key_kind == "derived":
-        connection.execute(_RENEW_INTENT, {**values, "id": row.id})
-    return row.id, True
 
 
 def _links(connection: Connection, intent_id: str) -> dict[int, int]:
@@ -192,10 +234,12 @@ def _store(
         for row in _insert(connection, submission, fresh):
             ids[fresh[row.key].position] = row.id
             publish.append((row.id, row.queue))
-    if ids and len(fresh) < len(placed):
-        publish += _meet_again(connection, submission, placed, known)
+    old = [place.binding.known.id for place in placed if place.binding.known]
+    publish += _meet_again(connection, placed, known) if old else []
     links = [{"position": position, "item_id": item_id} for position, item_id in ids.items()]
     connection.execute(_LINK, {"intent_id": intent_id, "links": json.dumps(links)})
+    if old:
+        connection.execute(_KEEP_ITEMS, {"ids": old})
     return publish
 
 
@@ -231,21 +275,19 @@ def _insert(connection: Connection, submission: Submission, fresh: dict[str, _Pl
 
 
 def _meet_again(
-    connection: Connection, submission: Submission, placed: Sequence[_Placed], known: dict[int, _KnownItem]
+    connection: Connection, placed: Sequence[_Placed], known: dict[int, _KnownItem]
 ) -> list[tuple[int, str]]:
     """Arm what is known not to exist and may pass now; refuse other values for everything else."""
-    arm, ids = [], []
+    arm = []
     for place in placed:
         binding = place.binding
         if binding.known is None:
             continue
         item = known[binding.known.id]
-        ids.append(item.known.id)
         if binding.arm:
             wanted = place.wanted
             arm.append({"id": item.known.id, "fingerprint": wanted.fingerprint, "request": wanted.request})
         elif item.fingerprint != place.wanted.fingerprint:
             raise Mismatch("item", {"state": item.known.state.value, "booking_id": item.booking_id})
     armed = connection.execute(_ARM_ITEMS, {"items": json.dumps(arm)}).all() if arm else []
-    connection.execute(_LENGTHEN_ITEMS, {"ids": ids, "lifetime": submission.lifetime})
     return [(row.id, row.queue) for row in armed]

@@ -9,10 +9,12 @@ TOMBSTONE_DAYS = 90
 BATCH = 500
 
 # An intent whose items are all settled and of which no dead letter waits; its row stays, so that its id answers 410.
+# `expires_at` tells when it was last asked.
 _PRUNE_INTENTS = text("""
 WITH old AS (
     SELECT n.id FROM intents n
     WHERE n.pruned_at IS NULL AND n.created_at < now() - :days * interval '1 day'
+      AND n.expires_at < now() - :days * interval '1 day'
       AND NOT EXISTS (SELECT FROM links l JOIN items i ON i.id = l.item_id
                       LEFT JOIN dead_letters d ON d.item_id = i.id AND d.closed_at IS NULL
                       WHERE l.intent_id = n.id AND (i.state IN ('queued', 'running', 'unknown') OR d.id IS NOT NULL))
@@ -37,6 +39,21 @@ UPDATE items i SET blanked_at = now(), request_bytes = NULL, request = i.request
 FROM old WHERE i.id = old.id
 """)
 
+# The verified guest of a conversation that nothing asks for any more, and failures that no guard counts.
+_BLANK_GUESTS = text("""
+WITH old AS (
+    SELECT c.tenant_id, c.id FROM conversations c
+    WHERE c.guest IS NOT NULL AND c.guest_at < now() - :days * interval '1 day'
+      AND NOT EXISTS (SELECT FROM intents n WHERE n.tenant_id = c.tenant_id AND n.conversation_id = c.id
+                      AND n.pruned_at IS NULL)
+    LIMIT :batch FOR UPDATE SKIP LOCKED
+)
+UPDATE conversations c SET guest = NULL, guest_at = NULL FROM old WHERE c.tenant_id = old.tenant_id AND c.id = old.id
+""")
+_OLD_FAILURES = text("""
+DELETE FROM failures WHERE id IN (SELECT id FROM failures WHERE at < now() - :days * interval '1 day' LIMIT :batch)
+""")
+
 # Tombstones that no late duplicate can ask for any more: the stay is long over.
 _OLD_TOMBSTONES = text("""
 SELECT id FROM items
@@ -55,8 +72,9 @@ _DELETE = [
 def prune_once(engine: Engine) -> int:
     """One small batch of each kind. Returns the number of rows that were pruned, blanked or deleted."""
     with engine.connect() as connection:
-        done = connection.execute(_PRUNE_INTENTS, {"days": KEEP_DAYS, "batch": BATCH}).rowcount
-        done += connection.execute(_BLANK_ITEMS, {"days": KEEP_DAYS, "batch": BATCH}).rowcount
+        values = {"days": KEEP_DAYS, "batch": BATCH}
+        steps = (_PRUNE_INTENTS, _BLANK_ITEMS, _BLANK_GUESTS, _OLD_FAILURES)
+        done = sum(connection.execute(step, values).rowcount for step in steps)
     return done + _delete_tombstones(engine)
 
 

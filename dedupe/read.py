@@ -3,15 +3,19 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Engine, Row, TextClause, text
+from sqlalchemy import Connection, Engine, Row, TextClause, text
 
+from booking.conversation import handoff_of
+from booking.handoff import Stop, StopReason
 from booking.results import IntentRow, ItemRow
 
-# One statement for all who poll at the same time.
+# One statement for all who poll at the same time. A pruned intent is one row without an item.
 _SELECT = """
 SELECT n.id, n.tenant_id, n.key, n.tool, n.conversation_id, n.created_at, n.expires_at,
+       n.pruned_at IS NOT NULL AS pruned, n.noted < n.asked AS uncounted, c.stopped_at, c.stop_reason,
        l.position, i.id AS item_id, i.key AS item_key, i.state, i.result, i.error, i.attempts, i.slow, i.request
-FROM intents n JOIN links l ON l.intent_id = n.id JOIN items i ON i.id = l.item_id
+FROM intents n JOIN conversations c ON c.tenant_id = n.tenant_id AND c.id = n.conversation_id
+LEFT JOIN (links l JOIN items i ON i.id = l.item_id) ON l.intent_id = n.id
 WHERE n.id = ANY(:ids) {only} ORDER BY n.id, l.position
 """
 _INTENTS = text(_SELECT.format(only=""))
@@ -30,8 +34,6 @@ SELECT 0 AS position, i.id AS item_id, i.key AS item_key, i.state, i.result, i.e
 FROM items i WHERE i.tenant_id = :tenant_id AND i.conversation_id = :conversation_id ORDER BY i.id LIMIT :most
 """)
 
-_CONVERSATION_EXISTS = text("SELECT 1 FROM conversations WHERE tenant_id = :tenant_id AND id = :conversation_id")
-
 #: More than any chat asks for; a bound on what one answer can hold.
 MOST_ITEMS = 5000
 
@@ -49,6 +51,7 @@ def read_done(engine: Engine, ids: Sequence[str]) -> dict[str, IntentRow]:
 def _read(engine: Engine, statement: TextClause, ids: Sequence[str]) -> dict[str, IntentRow]:
     with engine.connect() as connection:
         rows = connection.execute(statement, {"ids": list(ids)}).all()
+        handoffs = _handoffs(connection, rows)
     intents: dict[str, IntentRow] = {}
     for row in rows:
         if row.id not in intents:
@@ -61,19 +64,31 @@ def _read(engine: Engine, statement: TextClause, ids: Sequence[str]) -> dict[str
                 created_at=row.created_at,
                 expires_at=row.expires_at,
                 items=[],
+                pruned=row.pruned,
+                uncounted=row.uncounted,
+                stop=Stop(reason=StopReason(row.stop_reason), at=row.stopped_at) if row.stopped_at else None,
+                handoff=handoffs.get((row.tenant_id, row.conversation_id)),
             )
-        intents[row.id].items.append(_item(row))
+        if row.item_id is not None:
+            intents[row.id].items.append(_item(row))
     return intents
 
 
-def read_conversation(engine: Engine, tenant_id: str, conversation_id: str) -> list[ItemRow] | None:
-    """The items asked for in a conversation, oldest first; None where the tenant has no such conversation."""
+def _handoffs(connection: Connection, rows: Sequence[Row[Any]]) -> dict[tuple[str, str], str]:
+    """The handoffs of those conversations that are stopped, read once each."""
+    stopped = {(row.tenant_id, row.conversation_id) for row in rows if row.stopped_at}
+    return {place: handoff_of(_items(connection, *place)) for place in stopped}
+
+
+def _items(connection: Connection, tenant_id: str, conversation_id: str) -> list[ItemRow]:
     values = {"tenant_id": tenant_id, "conversation_id": conversation_id, "most": MOST_ITEMS}
+    return [_item(row) for row in connection.execute(_CONVERSATION, values)]
+
+
+def read_conversation(engine: Engine, tenant_id: str, conversation_id: str) -> list[ItemRow]:
+    """The items asked for in a conversation, oldest first."""
     with engine.connect() as connection:
-        rows = connection.execute(_CONVERSATION, values).all()
-        if not rows and connection.execute(_CONVERSATION_EXISTS, values).first() is None:
-            return None
-    return [_item(row) for row in rows]
+        return _items(connection, tenant_id, conversation_id)
 
 
 def _item(row: Row[Any]) -> ItemRow:

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from sqlalchemy import Engine, text
 
 # SKIP LOCKED: any number of caretakers share the work. Each message sent for an unclaimed item doubles the wait for the
-# next one (5 s, 10 s, … 640 s), so that a long queue isn't flooded with copies.
+# next one (5 s, 10 s, … 640 s), so that a long queue isn't flooded with copies. But what expires is told when it does.
 _TAKE = text("""
-UPDATE items SET publish_at = clock_timestamp() + 5 * 2 ^ least(published, 7) * interval '1 s',
+UPDATE items SET publish_at = least(
+        clock_timestamp() + 5 * 2 ^ least(published, 7) * interval '1 s',
+        CASE WHEN state = 'queued' AND expires_at > clock_timestamp() THEN expires_at + interval '0.05 s' END),
     published = published + 1
 WHERE id IN (SELECT id FROM items WHERE publish_at <= clock_timestamp() AND queue = ANY(:queues)
              ORDER BY publish_at LIMIT :most FOR UPDATE SKIP LOCKED)

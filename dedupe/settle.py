@@ -14,10 +14,12 @@ from dedupe.items import Begun, Closing, Item, Move, Settled
 
 # The row is locked first, so that `before` is what the move really starts from. A settled success never changes.
 # The letters: those the decision asks for; a success that was told as a failure; a second success with another id.
-# Letters that only waited for a verdict are closed by it.
+# Letters that only waited for a verdict are closed by it. The host is told of what changes a word that was given: once
+# shown as unknown, the verdict, even if the item has been written again meanwhile; late success; duplicates.
 _SETTLE = """
 WITH {closing}, before AS (
-    SELECT id, tenant_id, state, provider_id, token, rev, lease_until FROM items WHERE id = :id FOR UPDATE
+    SELECT id, tenant_id, state, shown_unknown, provider_id, token, rev, lease_until
+    FROM items WHERE id = :id FOR UPDATE
 ), moved AS (
     UPDATE items i SET
         rev = i.rev + 1, token = NULL, lease_until = NULL, published = 0,
@@ -27,6 +29,7 @@ WITH {closing}, before AS (
         error = CASE WHEN :state = 'succeeded' OR b.state IN ('succeeded', 'superseded') THEN NULL
                      ELSE coalesce(CAST(:error AS jsonb), i.error) END,
         refusal = coalesce(CAST(:refusal AS jsonb), i.refusal),
+        shown_unknown = :state = 'unknown' OR (i.shown_unknown AND :state = 'queued'),
         slow = :slow AND :state IN ('queued', 'unknown'),
         due_at = clock_timestamp() + CAST(:due_in AS float8) * interval '1 s',
         publish_at = clock_timestamp() + CAST(:due_in AS float8) * interval '1 s',
@@ -52,15 +55,18 @@ WITH {closing}, before AS (
     UNION ALL SELECT b.tenant_id, b.id, 'duplicate', 'settled as ' || b.provider_id || ', exists as ' || :provider_id
     FROM before b WHERE :proven AND b.state IN ('succeeded', 'superseded') AND b.provider_id <> :provider_id
     ON CONFLICT (item_id, reason) WHERE closed_at IS NULL DO NOTHING
+    RETURNING tenant_id, item_id, reason
 ), heard AS (
     UPDATE dead_letters d SET closed_at = clock_timestamp()
     WHERE :state IN ('succeeded', 'failed', 'cancelled') AND d.item_id = :id AND d.closed_at IS NULL
       AND d.reason IN ('unknown_outcome', 'misconfigured') AND EXISTS (SELECT FROM moved)
 ), told AS (
     INSERT INTO events (tenant_id, item_id, kind, detail)
-    SELECT b.tenant_id, b.id, CASE WHEN b.state = 'unknown' THEN 'verdict' ELSE 'late_success' END,
-           jsonb_build_object('from', b.state, 'to', :state)
-    FROM before b, moved WHERE b.state IN ('unknown', 'failed', 'cancelled') AND b.state <> :state
+    SELECT b.tenant_id, b.id, 'late_success', jsonb_build_object('from', b.state, 'to', :state)
+    FROM before b, moved WHERE b.state IN ('failed', 'cancelled') AND :state = 'succeeded'
+    UNION ALL SELECT b.tenant_id, b.id, 'verdict', jsonb_build_object('from', 'unknown', 'to', :state)
+    FROM before b, moved WHERE b.shown_unknown AND :state IN ('succeeded', 'failed', 'cancelled')
+    UNION ALL SELECT tenant_id, item_id, 'duplicate', '{{}}' FROM letters WHERE reason = 'duplicate'
 )
 SELECT EXISTS (SELECT FROM moved) AS moved, ARRAY(SELECT DISTINCT intent_id FROM links WHERE item_id = :id) AS wake
 """

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from booking.handoff import Stop
+
 KeyKind = Literal["derived", "header"]
 
 
@@ -26,7 +28,10 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Submission:
-    """One request to admit. `lifetime` is in seconds; `secret` is the tenant's."""
+    """One request to admit. `lifetime` is in seconds; `secret` is the tenant's.
+
+    `call` is the derived key whatever the key is: the same for the same tool and arguments.
+    """
 
     tenant_id: str
     secret: bytes
@@ -34,6 +39,7 @@ class Submission:
     tool: str
     key: str
     key_kind: KeyKind
+    call: str
     fingerprint: str
     lifetime: float
     wanted: Sequence[Wanted]
@@ -58,3 +64,13 @@ class Mismatch(Exception):
         super().__init__(f"another {kind} under the same key")
         self.kind = kind
         self.existing = existing
+
+
+class Stopped(Exception):
+    """The conversation is stopped: no call of it is taken. Nothing was changed."""
+
+    def __init__(self, tenant_id: str, conversation_id: str, stop: Stop) -> None:
+        super().__init__(f"stopped: {stop.reason}")
+        self.tenant_id = tenant_id
+        self.conversation_id = conversation_id
+        self.stop = stop

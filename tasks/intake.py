@@ -35,6 +35,7 @@ def submission_of(
         tool=tool,
         key=header_key or derived,
         key_kind="header" if header_key else "derived",
+        call=derived,
         fingerprint=keys.fingerprint(caller.secret, [tool, conversation_id, arguments]),
         lifetime=lifetime,
         wanted=wanted,

@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 
 from booking.arguments import WRITE_TOOLS, Hotels, Submit
-from booking.results import ConversationAnswer, IntentAnswer, Problem, Readiness
+from booking.conversation import ConversationAnswer
+from booking.happenings import EventsAnswer
+from booking.results import IntentAnswer, Problem, Readiness
 from dedupe.tenants import Scope
 from tests.api.serving import PROPERTIES, Api
 
-MODELS = {model.__name__: model for model in (ConversationAnswer, IntentAnswer, Problem, Readiness)}
+MODELS = {model.__name__: model for model in (ConversationAnswer, EventsAnswer, IntentAnswer, Problem, Readiness)}
 
 
 @pytest.fixture
@@ -26,9 +28,13 @@ def calls(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
 def test_every_call_is_described_with_all_its_statuses(document: dict[str, Any]) -> None:
     statuses = {name: sorted(call["responses"]) for name, call in calls(document).items()}
     assert statuses == {
-        "post /v1/intents": ["202", "400", "401", "403", "408", "413", "422", "500", "503"],
-        "get /v1/intents/{id}": ["200", "401", "403", "404", "422", "500", "503"],
+        "post /v1/intents": ["202", "400", "401", "403", "408", "409", "410", "413", "422", "500", "503"],
+        "get /v1/intents/{id}": ["200", "401", "403", "404", "410", "422", "500", "503"],
+        "post /v1/intents/{id}/cancel": ["202", "401", "403", "404", "410", "422", "500", "503"],
         "get /v1/conversations/{id}": ["200", "401", "403", "404", "422", "500", "503"],
+        "put /v1/conversations/{id}": ["200", "400", "401", "403", "408", "413", "422", "500", "503"],
+        "post /v1/conversations/{id}/lift": ["200", "400", "401", "403", "404", "408", "413", "422", "500", "503"],
+        "get /v1/events": ["200", "401", "403", "422", "500", "503"],
         "get /healthz": ["200"],
         "get /readyz": ["200", "503"],
     }

@@ -35,6 +35,8 @@ VALUES = {
     "failed": "suite (CONFLICT)",
     "fix": "Ask again for suite only.",
     "scope": "agent",
+    "why": "the same call has failed too often",
+    "handoff": "3 rooms booked: B-9921, B-9922, B-9923.",
 }
 INTERNALS = re.compile(
     r"postgres|celery|redis|valkey|broker|sql|stack|traceback|exception|queue|worker|http \d|timeout|socket|\bnull\b",

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from booking.arguments import BookRooms
+from booking.conversation import conversation_answer
 from booking.errors import ErrorCode, ToolError, tool_error
-from booking.results import POLL_AFTER_MS, SLOW, IntentAnswer, IntentRow, ItemRow, conversation_answer, intent_answer
+from booking.results import POLL_AFTER_MS, SLOW, IntentAnswer, IntentRow, ItemRow, intent_answer
 from booking.states import IntentOutcome, IntentState, State
 from tests.booking.build import NOW, hotels, stay
 

@@ -1,0 +1,108 @@
+"""A conversation as the agent and the host read it: what the guest owns, and whether calls are still taken. Pure."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from booking.arguments import Model
+from booking.errors import ToolError
+from booking.guests import VerifiedGuest
+from booking.handoff import Stop, handoff
+from booking.results import Answer, ItemRow, item_answer
+from booking.states import PENDING, State
+from booking.text import Note
+
+
+class Owned(Answer):
+    """One booking that the guest holds."""
+
+    booking_id: str
+    item_id: int
+    result: dict[str, Any]
+
+
+class Missing(Answer):
+    """One item that does not exist, or is not known to."""
+
+    item_id: int
+    state: State
+    request: dict[str, Any]
+    error: ToolError | None
+
+
+class Steer(Model):
+    """The body of PUT /v1/conversations/{id}. What is left out stays as it is; `guest: null` un-names the guest."""
+
+    guest: VerifiedGuest | None = None
+    turn: Annotated[int, Field(strict=True, ge=0, lt=2**53)] | None = Field(
+        default=None, description="The number of the user's turn. A higher one lifts a stop."
+    )
+
+
+class Lift(Model):
+    """The body of POST /v1/conversations/{id}/lift."""
+
+    reason: Annotated[Note, Field(description="Why calls may go on; kept in the events.")]
+
+
+class GuestName(Answer):
+    """The verified guest, by name alone."""
+
+    name: str
+
+
+class ConversationAnswer(Answer):
+    """What the guest owns, what failed, what is still open; and whether calls are still taken."""
+
+    id: str
+    guest: GuestName | None = Field(default=None, description="The verified guest, if the host has named one.")
+    turn: int
+    stop: Stop | None = None
+    handoff: str = Field(description="What to tell the guest if a person takes over now.")
+    owned: list[Owned]
+    failed: list[Missing]
+    open: list[Missing]
+
+
+def conversation_answer(
+    conversation_id: str,
+    rows: Sequence[ItemRow],
+    guest_name: str | None = None,
+    turn: int = 0,
+    stop: Stop | None = None,
+) -> ConversationAnswer:
+    """What the guest owns, what does not exist, and what is not known yet. Superseded items are none of these."""
+    owned = [
+        Owned(booking_id=str(row.result.get("booking_id")), item_id=row.id, result=row.result)
+        for row in rows
+        if row.state is State.SUCCEEDED and row.result
+    ]
+    lost = [_missing(row) for row in rows if row.state in (State.FAILED, State.CANCELLED)]
+    still_open = [_missing(row) for row in rows if row.state in PENDING or row.state is State.UNKNOWN]
+    return ConversationAnswer(
+        id=conversation_id,
+        guest=GuestName(name=guest_name) if guest_name else None,
+        turn=turn,
+        stop=stop,
+        handoff=handoff_of(rows),
+        owned=owned,
+        failed=lost,
+        open=still_open,
+    )
+
+
+def handoff_of(rows: Sequence[ItemRow]) -> str:
+    """The handoff of a conversation from its items. What is not known yet is being confirmed; cancelled is nothing."""
+    owned = [str(row.result.get("booking_id")) for row in rows if row.state is State.SUCCEEDED and row.result]
+    failed = [(_named(row), row.error) for row in rows if row.state is State.FAILED]
+    waiting = [_named(row) for row in rows if row.state in PENDING or row.state is State.UNKNOWN]
+    return handoff(owned, failed, waiting)
+
+
+def _named(row: ItemRow) -> str:
+    return str(row.request.get("room_type", "request"))
+
+
+def _missing(row: ItemRow) -> Missing:
+    return Missing(item_id=row.id, state=row.state, request=row.request, error=item_answer(row).error)
