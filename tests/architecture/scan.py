@@ -7,12 +7,19 @@ from pathlib import PurePath
 #: Libraries whose purpose is to try again.
 RETRY_LIBRARIES = {"tenacity", "stamina", "backoff", "retrying", "retry", "retry2", "aiohttp_retry", "httpx_retries"}
 CELERY_COMPOSITIONS = {"chord", "group", "chain", "chunks", "xmap", "starmap"}
-#: The one file that may hold a policy, and the one file that may loop over calls.
-POLICY, LOOP = "tasks/decide.py", "tasks/write.py"
+#: The one file that may hold a policy, and the two that may loop over calls, as it decides: a write's and a read's.
+POLICY, RUNS = "tasks/decide.py", {"tasks/write.py", "tasks/read.py"}
 #: Calls that reach a provider: the port's methods, the operations' and what is built on them.
-PORT = {"create_booking", "find_by_reference", "open_line", "attempt"}
+PORT = {"create_booking", "find_by_reference", "get_booking", "open_line", "attempt"}
 #: The same words mean other things on other objects.
-PORT_ON = {"connect": ("pms", "provider"), "write": ("operation",), "check": ("operation",), "request": ("line",)}
+PORT_ON = {
+    "connect": ("pms", "provider"),
+    "availability": ("pms", "provider"),
+    "arrivals": ("pms", "provider"),
+    "write": ("operation",),
+    "check": ("operation",),
+    "request": ("line",),
+}
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -84,8 +91,8 @@ def _call(node: ast.Call, celery: bool) -> Iterator[str]:
 
 
 def loops(sources: dict[str, str]) -> list[str]:
-    """Loops around a call that reaches a provider, directly or through functions of ours, outside `tasks/write.py`."""
-    trees = {path: ast.parse(source) for path, source in sources.items() if path != LOOP}
+    """Loops around a call that reaches a provider, directly or through functions of ours, outside RUNS."""
+    trees = {path: ast.parse(source) for path, source in sources.items() if path not in RUNS}
     reaching = _reaching(trees)
     found = []
     for path, tree in trees.items():

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.architecture.files import ROOT, sources
-from tests.architecture.scan import LOOP, POLICY, loops, retries
+from tests.architecture.scan import POLICY, RUNS, loops, retries
 
 TEXTS = {path.as_posix(): (ROOT / path).read_text() for path in sources()}
 
@@ -44,6 +44,9 @@ LIBRARIES = [
     "stripe.Client(max_network_retries=2)",
 ]
 LOOPS = [
+    "for day in days:\n    pms.availability(line, day, 2.5)",
+    "while page.next_cursor:\n    page = pms.arrivals(line, asked, 2.5)",
+    "for _ in range(4):\n    pms.get_booking(line, asked, 2.5)",
     "for _ in range(3):\n    pms.create_booking(line, body, key)",
     "while True:\n    found = self._pms.find_by_reference(line, reference)",
     "while True:\n    line = runtime.provider.connect()",
@@ -72,9 +75,10 @@ def test_no_loop_goes_round_a_provider_call_but_the_run_itself() -> None:
     assert loops(TEXTS) == []
 
 
-def test_the_two_files_that_may_are_there() -> None:
-    assert {POLICY, LOOP} <= set(TEXTS)
-    assert loops({"tasks/other.py": TEXTS[LOOP]}), "the run's own loop would be found anywhere else"
+def test_the_files_that_may_are_there() -> None:
+    assert {POLICY, *RUNS} <= set(TEXTS)
+    for run in RUNS:
+        assert loops({"tasks/other.py": TEXTS[run]}), "the run's own loop would be found anywhere else"
 
 
 @pytest.mark.parametrize("snippet", LIBRARIES)
