@@ -31,8 +31,8 @@ WITH {closing}, before AS (
         refusal = coalesce(CAST(:refusal AS jsonb), i.refusal),
         shown_unknown = :state = 'unknown' OR (i.shown_unknown AND :state = 'queued'),
         slow = :slow AND :state IN ('queued', 'unknown'),
-        due_at = clock_timestamp() + CAST(:due_in AS float8) * interval '1 s',
-        publish_at = clock_timestamp() + CAST(:due_in AS float8) * interval '1 s',
+        due_at = clock_timestamp() + {soon} * interval '1 s',
+        publish_at = clock_timestamp() + {soon} * interval '1 s',
         writes = i.writes - :uncount,
         attempts = i.attempts + :unbegun,
         failures = CASE WHEN :told_nothing THEN i.failures + 1 ELSE 0 END,
@@ -92,12 +92,15 @@ closed AS (
 )
 """
 
+# Cancelled while it ran, and nothing was written: it is told at once.
+_SOON = "CASE WHEN i.stop_writes AND :state = 'queued' AND NOT :in_doubt THEN 0 ELSE CAST(:due_in AS float8) END"
+
 _HELD = "b.token = :token"
 _PEEKED = "(b.rev = :rev AND (b.lease_until IS NULL OR b.lease_until < clock_timestamp()))"
 
-_SETTLE_HELD = text(_SETTLE.format(closing=_CLOSE, guard=_HELD))
-_SETTLE_UNBEGUN_HELD = text(_SETTLE.format(closing=_RECORD, guard=_HELD))
-_SETTLE_PEEKED = text(_SETTLE.format(closing=_RECORD, guard=_PEEKED))
+_SETTLE_HELD = text(_SETTLE.format(closing=_CLOSE, guard=_HELD, soon=_SOON))
+_SETTLE_UNBEGUN_HELD = text(_SETTLE.format(closing=_RECORD, guard=_HELD, soon=_SOON))
+_SETTLE_PEEKED = text(_SETTLE.format(closing=_RECORD, guard=_PEEKED, soon=_SOON))
 _CLOSE_ONLY = text(f"WITH {_CLOSE} SELECT 1")
 
 

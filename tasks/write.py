@@ -16,6 +16,7 @@ from booking.outcomes import (
     Rejected,
 )
 from booking.states import Kind, State
+from dedupe.guards import note_failures
 from dedupe.items import Begun, Closing, Item, Move, Proof, Settled
 from dedupe.pauses import pause
 from dedupe.peek import any_due, peek
@@ -102,6 +103,8 @@ def _tell(runtime: Runtime, item: Item, move: Move, settled: Settled) -> None:
     if not settled.moved:
         log.warning("item %d was moved by somebody else; what this run saw is recorded with its attempt", item.id)
         return
+    if move.state is State.FAILED:
+        note_failures(runtime.engine, item.id)
     if move.state is not State.QUEUED:
         runtime.waker.wake(settled.wake)
 
