@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from cli import access, doctor, processes, submit, up
+from cli import access, doctor, operations, processes, submit, up
 from cli.exits import MEANINGS, Code
 
 app = typer.Typer(
@@ -15,7 +15,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,  # they would print local variables, and some are secrets
 )
-for room in (up, doctor, submit, processes, access):
+for room in (up, doctor, submit, operations, processes, access):
     room.register(app)
 
 
