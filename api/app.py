@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from api import conversations, events, health, intents, openapi, problems, stops
+from api import conversations, events, health, intents, openapi, problems, reads, stops
 from api.deps import Deps
 from api.parts import Parts
 
@@ -33,7 +33,7 @@ def build_app(deps: Deps) -> FastAPI:
     app.state.parts = parts
     problems.install(app)
     stops.install(app, parts)
-    for rooms in (intents, conversations, events, health):
+    for rooms in (intents, reads, conversations, events, health):
         app.include_router(rooms.router(parts))
     openapi.install(app)
     return app

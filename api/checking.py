@@ -9,10 +9,12 @@ from api.deps import Deps
 from api.fields import problems_of, shown
 from api.problems import Refused, WrongFields
 from booking.arguments import MAX_ROOMS, WRITE_TOOLS, BookRooms, CreateBooking, Hotels, Submit
+from booking.reads import READ_TOOLS, Read, ReadArguments
 from booking.results import FieldProblem
 from dedupe.submission import Submission
 from dedupe.tenants import Caller
 from tasks.intake import submission_of
+from tasks.read import Asked
 
 
 def submission_from(body: bytes, header_key: str | None, caller: Caller, deps: Deps) -> Submission:
@@ -41,3 +43,28 @@ def _arguments(
         return model.model_validate(sent, context=Hotels(deps.properties, deps.now()))
     except ValidationError as error:
         raise WrongFields(problems_of(error.errors(), model)) from None
+
+
+def read_from(body: bytes, tool: str, deps: Deps) -> Asked:
+    """The read a request body asks for. Raises Refused."""
+    model: type[ReadArguments] = READ_TOOLS[tool]
+    try:
+        read = Read.model_validate(parse(body))
+    except ValidationError as error:
+        raise WrongFields(problems_of(error.errors(), Read)) from None
+    try:
+        arguments = model.model_validate(read.arguments, context=Hotels(deps.properties, deps.now()))
+    except ValidationError as error:
+        raise WrongFields(problems_of(error.errors(), model)) from None
+    return Asked(tool, read.conversation_id, _provider(arguments, deps), arguments)
+
+
+def _provider(arguments: ReadArguments, deps: Deps) -> str:
+    """The hotel system to ask. A reservation's number names no hotel: with several systems, the hotel must be said."""
+    if arguments.property is not None:
+        return deps.properties[arguments.property].provider
+    known = {hotel.provider for hotel in deps.properties.values()}
+    if len(known) != 1:
+        problem = f"is required here; must be one of {', '.join(sorted(deps.properties))}"
+        raise WrongFields([FieldProblem(field="property", problem=problem, sent="nothing")])
+    return known.pop()

@@ -2,11 +2,12 @@
 
 import datetime as dt
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from booking.settings import Property
 from dedupe.engine import Engine
 from tasks.publish import Publisher
+from tasks.read import Reads
 
 #: Connections to Postgres of one API process, and threads that use them: more only wait for the same disk.
 CONNECTIONS = 16
@@ -27,3 +28,4 @@ class Deps:
     properties: Mapping[str, Property]
     lifetime: float = 600.0
     now: Callable[[], dt.datetime] = utc_now
+    reads: Reads = field(default_factory=lambda: Reads({}))

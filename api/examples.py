@@ -9,6 +9,7 @@ from booking.conversation import conversation_answer
 from booking.errors import tool_error
 from booking.handoff import Stop, StopReason
 from booking.happenings import Event, EventKind, EventsAnswer
+from booking.reads import Arrivals, Offer, Offers, OneReservation, Price, ReadAnswer, ReadResult, ReservationAnswer
 from booking.results import FieldProblem, IntentRow, ItemRow, Readiness, intent_answer
 from booking.states import State
 
@@ -24,6 +25,17 @@ STAY = {
 SUITE = {**STAY, "room_type": "suite"}
 ONE_ROOM = {"tool": "create_booking", "conversation_id": "c-77", "arguments": STAY}
 ROOMS = {"tool": "book_rooms", "conversation_id": "c-77", "arguments": {"rooms": [STAY, SUITE]}}
+READS = {
+    "search_availability": {
+        "conversation_id": "c-77",
+        "arguments": {"property": "BER", "check_in": "2027-05-14", "check_out": "2027-05-16", "adults": 2},
+    },
+    "get_reservation": {
+        "conversation_id": "c-77",
+        "arguments": {"reservation_id": "B-9921", "guest_name": "Anna Moser"},
+    },
+    "list_arrivals": {"conversation_id": "c-77", "arguments": {"property": "BER", "date": "2027-05-14"}},
+}
 
 STEER = {"guest": {"name": "Anna Moser", "email": "anna.moser@example.com"}, "turn": 4}
 LIFT = {"reason": "The hotel has repaired its system; the guest is on the line."}
@@ -77,6 +89,37 @@ def intents() -> dict[str, dict[str, Any]]:
     }
 
 
+def reads() -> dict[str, dict[str, Any]]:
+    """Answers to reads."""
+    offer = Offer(
+        quote_id="Q-BER.double.flexible.20270514.20270516",
+        property="BER",
+        room_type="double",
+        rate_plan="flexible",
+        price=Price(amount="280.00", currency="EUR"),
+        cancellation_terms="free until 18:00 the day before arrival, local time",
+        valid_until=_AT + dt.timedelta(minutes=15),
+    )
+    held = ReservationAnswer(
+        booking_id="B-9921",
+        status="confirmed",
+        property="BER",
+        room_type="double",
+        check_in="2027-05-14",
+        check_out="2027-05-16",
+        guest_name="Anna Moser",
+    )
+    made: dict[str, ReadResult] = {
+        "search_availability": Offers(offers=[offer]),
+        "get_reservation": OneReservation(reservation=held),
+        "list_arrivals": Arrivals(arrivals=[held]),
+    }
+    return {
+        tool: ReadAnswer(tool=tool, conversation_id="c-77", result=result).model_dump(mode="json")
+        for tool, result in made.items()
+    }
+
+
 def conversation() -> dict[str, Any]:
     """What a guest owns."""
     rows = [_item(0, State.SUCCEEDED, STAY), _item(1, State.FAILED, SUITE)]
@@ -113,7 +156,9 @@ def problems() -> dict[int, dict[str, dict[str, Any]]]:
         problem(400, "malformed", problem="it is not a JSON object"),
         problem(401, "wrong_bearer"),
         problem(403, "wrong_scope", scope="ops", allowed="agent or host"),
+        problem(403, "denied"),
         problem(404, "no_such_intent", what="intent"),
+        problem(404, "not_found", what="The reservation"),
         problem(405, "wrong_method", sent='"PUT"', allowed="POST"),
         problem(408, "too_slow", allowed="10 s"),
         refusal(Stop(reason=StopReason.SAME_CALL, at=_AT), conversation()["handoff"]),
@@ -125,6 +170,8 @@ def problems() -> dict[int, dict[str, dict[str, Any]]]:
         problem(422, "other_values", state="succeeded", existing=" as B-9921"),
         problem(500, "internal"),
         problem(503, "no_database"),
+        problem(503, "read_unavailable"),
+        problem(503, "read_rate_limited"),
     ]
     found: dict[int, dict[str, dict[str, Any]]] = {}
     for one in made:

@@ -11,6 +11,7 @@ from api import examples
 from booking.arguments import WRITE_TOOLS, Submit
 from booking.conversation import ConversationAnswer, Lift, Steer
 from booking.happenings import EventsAnswer
+from booking.reads import READ_TOOLS, Read, ReadAnswer
 from booking.results import IntentAnswer, Problem, Readiness
 
 VERSION = "1"
@@ -45,12 +46,21 @@ def _json(model: str, **named: dict[str, Any]) -> dict[str, Any]:
     return {"application/json": {"schema": {"$ref": _REF.format(model=model)}, "examples": shown}}
 
 
-def _refusals(*statuses: int, only: tuple[str, ...] = ()) -> dict[int | str, dict[str, Any]]:
-    """The refusals of a call; `only`: the names of the examples where a status has several."""
+#: Examples that only reads give.
+_READ_ROWS = {"denied", "not_found", "read_unavailable", "read_rate_limited"}
+
+
+def _refusals(*statuses: int, only: tuple[str, ...] = (), reads: bool = False) -> dict[int | str, dict[str, Any]]:
+    """The refusals of a call; `only`: the names of the examples for 422; `reads`: for a call that asks the PMS."""
     known = examples.problems()
+    hidden = {"no_such_intent"} if reads else _READ_ROWS
     found: dict[int | str, dict[str, Any]] = {}
     for status in (*statuses, 500, 503):
-        shown = {n: {"value": v} for n, v in known[status].items() if len(known[status]) == 1 or not only or n in only}
+        shown = {
+            name: {"value": value}
+            for name, value in known[status].items()
+            if name not in hidden and (status != 422 or not only or name in only)
+        }
         schema = {"$ref": _REF.format(model="Problem")}
         found[status] = {
             "description": HTTPStatus(status).phrase,
@@ -91,6 +101,27 @@ def submit() -> dict[str, Any]:
             "required": True,
             "description": "At most 1 MiB.",
             "content": _json("Submit", one_room=examples.ONE_ROOM, several_rooms=examples.ROOMS),
+        },
+    )
+
+
+def read() -> dict[str, Any]:
+    """How POST /v1/reads/{tool} is described."""
+    return _call(
+        "Ask the hotel system",
+        "Answers within 8 s, after up to 3 calls. What failed is an error, never an empty list; an empty list means "
+        "that the hotel system said so. The status follows from the code: 404 NOT_FOUND, 403 PERMISSION_DENIED, "
+        "422 INVALID_ARGUMENT, 503 UNAVAILABLE or RATE_LIMITED. With a verified guest, get_reservation shows that "
+        "guest's reservations only; without one it needs guest_name or email, and what doesn't match is 404. "
+        "Scopes: agent, host; list_arrivals: host, ops.",
+        {
+            200: {"description": "The answer.", "content": _json("ReadAnswer", **examples.reads())},
+            **_refusals(400, 401, 403, 404, 408, 413, 422, only=("invalid_argument", "unknown_tool"), reads=True),
+        },
+        requestBody={
+            "required": True,
+            "description": "Arguments by tool.",
+            "content": _json("Read", **examples.READS),
         },
     )
 
@@ -165,9 +196,9 @@ def install(app: FastAPI) -> None:
 
 
 def _schemas() -> dict[str, Any]:
-    answers = (IntentAnswer, ConversationAnswer, EventsAnswer, Problem, Readiness)
+    answers = (IntentAnswer, ReadAnswer, ConversationAnswer, EventsAnswer, Problem, Readiness)
     _, defs = models_json_schema(
-        [(model, "validation") for model in (*WRITE_TOOLS.values(), Steer, Lift)]
+        [(model, "validation") for model in (*WRITE_TOOLS.values(), *READ_TOOLS.values(), Steer, Lift)]
         + [(model, "serialization") for model in answers],
         ref_template=_REF,
     )
@@ -176,6 +207,16 @@ def _schemas() -> dict[str, Any]:
     schemas["Submit"] = {
         "description": Submit.__doc__,
         "oneOf": [_submit(tool, model.__name__, conversation) for tool, model in WRITE_TOOLS.items()],
+    }
+    schemas["Read"] = {
+        "description": Read.__doc__,
+        "type": "object",
+        "required": list(Read.model_fields),
+        "additionalProperties": False,
+        "properties": {
+            "arguments": {"anyOf": [{"$ref": _REF.format(model=model.__name__)} for model in READ_TOOLS.values()]},
+            "conversation_id": conversation,
+        },
     }
     return schemas
 

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from api.callers import Callers
 from api.database import Database
 from api.deps import CONNECTIONS, Deps
+from api.reading import Reading
 from api.snapshots import Snapshot, done_snapshots, snapshots
 from api.waiting import Waiting
 from api.wakeups import WakeUps
@@ -19,6 +20,7 @@ class Parts:
         self.deps = deps
         self.database = Database(deps.engine, CONNECTIONS)
         self.callers = Callers(self.database)
+        self.reading = Reading(deps.reads)
         self.waiting = Waiting(self._read, self._read_done)
         self.wakeups = WakeUps(deps.redis_url, self.waiting.woken) if deps.redis_url else None
 

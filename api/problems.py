@@ -50,7 +50,9 @@ def problem(status: int, row: str, **values: Any) -> Problem:
 
 def answer(what: Problem, headers: Mapping[str, str] | None = None) -> Response:
     """A problem as a response."""
-    body = what.model_dump_json(exclude={name for name in ("errors", "notice", "handoff") if getattr(what, name) is None})
+    body = what.model_dump_json(
+        exclude={name for name in ("errors", "notice", "handoff") if getattr(what, name) is None}
+    )
     return Response(body, what.status, dict(headers or {}), MEDIA_TYPE)
 
 

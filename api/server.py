@@ -13,8 +13,13 @@ from api.parts import Parts
 from api.protocol import BoundedProtocol
 from booking.settings import Settings
 from dedupe.engine import make_engine
+from providers.limiter import Limiter, Limits
+from providers.line import bound_name_resolution
+from providers.reference import reference_pms
 from tasks.message import PUBLISH_SECONDS, make_app
 from tasks.publish import Publisher
+from tasks.read import Reads
+from tasks.wake import redis_client
 
 #: Seconds a request waits for a free connection: less than a caller waits for its answer.
 POOL_SECONDS = 1.0
@@ -56,13 +61,16 @@ def build_server(settings: Settings, ready: Callable[[int], None] | None = None)
     if settings.database_url is None or settings.broker_url is None:
         raise ValueError("the API needs database_url and broker_url")
     broker_url = settings.broker_url.get_secret_value()
-    redis_url = settings.redis_url.get_secret_value() if settings.redis_url else broker_url
+    redis_url: str | None = settings.redis_url.get_secret_value() if settings.redis_url else broker_url
+    if redis_url and not redis_url.startswith(("redis://", "rediss://", "unix://")):
+        redis_url = None
     deps = Deps(
         engine=make_engine(settings.database_url.get_secret_value(), CONNECTIONS, pool_timeout=POOL_SECONDS),
         publisher=Publisher(make_app(broker_url, PUBLISH_SECONDS)),
-        redis_url=redis_url if redis_url.startswith(("redis://", "rediss://", "unix://")) else None,
+        redis_url=redis_url,
         properties=settings.properties,
         lifetime=settings.expires_after,
+        reads=_reads(settings, redis_url),
     )
     app = build_app(deps)
     config = uvicorn.Config(
@@ -83,6 +91,15 @@ def build_server(settings: Settings, ready: Callable[[int], None] | None = None)
     return ApiServer(config, app.state.parts, ready)
 
 
+def _reads(settings: Settings, redis_url: str | None) -> Reads:
+    """Reads at the providers whose address is known. Nothing is connected yet."""
+    urls = {name: provider.url or settings.pms_url for name, provider in settings.providers.items()}
+    pms = {name: reference_pms(settings.providers[name], url) for name, url in urls.items() if url}
+    limits = {name: Limits(one.max_concurrent, one.max_per_second) for name, one in settings.providers.items()}
+    return Reads(pms, Limiter(redis_client(redis_url), limits) if redis_url else None)
+
+
 def serve(settings: Settings, ready: Callable[[int], None] | None = None) -> None:
     """Serve until SIGTERM or SIGINT. Port 0 takes a free one; `ready` gets the bound port."""
+    bound_name_resolution()
     build_server(settings, ready).run()

@@ -36,6 +36,7 @@ class GetReservation(Model):
     reservation_id: Annotated[Name, Field(description="The reservation's number, as the guest gave it. Never guess.")]
     guest_name: Annotated[Line | None, Field(description="Full name, as the guest gave it.")] = None
     email: Annotated[EmailStr | None, Field(max_length=254, description="As the guest gave it.")] = None
+    property: Annotated[HotelId | None, Field(description="Needed where hotels use several hotel systems.")] = None
 
 
 class ListArrivals(Model):

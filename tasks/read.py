@@ -18,7 +18,7 @@ from tasks.decisions import Give
 log = logging.getLogger("roomkey.read")
 
 #: From the request to the answer, seconds; with what the API adds, an agent waits 8 at most.
-READ_SECONDS = 7.5
+READ_SECONDS = 7.0
 #: A permit's life beyond the call's deadlines, seconds.
 _MARGIN = 1.0
 

@@ -8,11 +8,13 @@ import pytest
 from booking.arguments import WRITE_TOOLS, Hotels, Submit
 from booking.conversation import ConversationAnswer
 from booking.happenings import EventsAnswer
+from booking.reads import READ_TOOLS, Read, ReadAnswer
 from booking.results import IntentAnswer, Problem, Readiness
 from dedupe.tenants import Scope
 from tests.api.serving import PROPERTIES, Api
 
-MODELS = {model.__name__: model for model in (ConversationAnswer, EventsAnswer, IntentAnswer, Problem, Readiness)}
+ANSWERS = (ConversationAnswer, EventsAnswer, IntentAnswer, Problem, ReadAnswer, Readiness)
+MODELS = {model.__name__: model for model in ANSWERS}
 
 
 @pytest.fixture
@@ -31,6 +33,7 @@ def test_every_call_is_described_with_all_its_statuses(document: dict[str, Any])
         "post /v1/intents": ["202", "400", "401", "403", "408", "409", "410", "413", "422", "500", "503"],
         "get /v1/intents/{id}": ["200", "401", "403", "404", "410", "422", "500", "503"],
         "post /v1/intents/{id}/cancel": ["202", "401", "403", "404", "410", "422", "500", "503"],
+        "post /v1/reads/{tool}": ["200", "400", "401", "403", "404", "408", "413", "422", "500", "503"],
         "get /v1/conversations/{id}": ["200", "401", "403", "404", "422", "500", "503"],
         "put /v1/conversations/{id}": ["200", "400", "401", "403", "408", "413", "422", "500", "503"],
         "post /v1/conversations/{id}/lift": ["200", "400", "401", "403", "404", "408", "413", "422", "500", "503"],
@@ -78,6 +81,14 @@ def test_every_request_example_is_accepted_by_the_models(document: dict[str, Any
     for example in content["examples"].values():
         submit = Submit.model_validate(example["value"])
         WRITE_TOOLS[submit.tool].model_validate(submit.arguments, context=hotels)
+
+
+def test_every_example_of_a_read_is_accepted_by_its_model(document: dict[str, Any]) -> None:
+    content = calls(document)["post /v1/reads/{tool}"]["requestBody"]["content"]["application/json"]
+    assert set(content["examples"]) == set(READ_TOOLS)
+    hotels = Hotels(PROPERTIES, dt.datetime(2027, 1, 1, tzinfo=dt.UTC))
+    for tool, example in content["examples"].items():
+        READ_TOOLS[tool].model_validate(Read.model_validate(example["value"]).arguments, context=hotels)
 
 
 def references(value: Any) -> set[str]:
