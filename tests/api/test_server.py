@@ -91,6 +91,7 @@ def test_a_missing_setting_is_named() -> None:
         build_server(Settings())
 
 
+@pytest.mark.own_database
 def test_a_bug_is_told_as_a_problem_and_logged_without_the_guest(
     database_url: str, redis_url: str, tenant: Tenant, engine: Engine, caplog: pytest.LogCaptureFixture
 ) -> None:

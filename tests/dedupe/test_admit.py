@@ -37,6 +37,7 @@ def test_an_intent_is_stored_with_its_items_in_order(engine: Engine) -> None:
     assert all(len(one.reference) == 20 for one in stored)
 
 
+@pytest.mark.own_database
 def test_admit_is_one_transaction(engine: Engine) -> None:
     """What fails at its very end leaves nothing of it."""
     ask(engine, room("single"), conversation="c-0")

@@ -13,6 +13,8 @@ from tests.tasks.desk import Desk
 
 Desks = Callable[..., Desk]
 
+pytestmark = pytest.mark.own_database
+
 # Each changed row of our tables notes its transaction: a commit is durable work exactly if it changed a row.
 _WATCH = """
 CREATE TABLE watched (xid xid8 NOT NULL, relation text NOT NULL);
