@@ -1,0 +1,35 @@
+"""A chat at a real API with a real hotel system."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from dedupe.engine import Engine
+from tasks.wake import redis_client
+from tests.api.serving import Api, settings_for
+from tests.conftest import Tenant
+from tests.guards.chat import NOWHERE, Chat
+from tests.pms import Pms, start_simulator
+from tests.tasks.desk import Desk
+
+
+@pytest.fixture(scope="session")
+def hotel() -> Iterator[Pms]:
+    with start_simulator() as pms:
+        yield pms
+
+
+@pytest.fixture
+def pms(hotel: Pms) -> Iterator[Pms]:
+    hotel.reset()
+    yield hotel
+    hotel.clear_faults()
+
+
+@pytest.fixture
+def chat(database_url: str, redis_url: str, tenant: Tenant, engine: Engine, pms: Pms) -> Iterator[Chat]:
+    redis = redis_client(redis_url)
+    desk = Desk.at(engine, pms, redis, "keyed")
+    away = Desk.at(engine, pms, redis, "keyed", url=NOWHERE)
+    with Api.started(settings_for(database_url, redis_url), tenant, engine) as api:
+        yield Chat(api, desk, away)
