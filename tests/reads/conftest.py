@@ -9,9 +9,11 @@ from typing import Any
 import httpx
 import pytest
 
+from booking.settings import Guards, TenantSettings
 from dedupe.engine import make_engine
 from tests.api.serving import Api, bearer, settings_for, stay
 from tests.conftest import Servers, fresh_database, make_tenant
+from tests.dedupe.rows import run
 from tests.pms import Pms, start_simulator
 
 
@@ -57,9 +59,14 @@ def desk_at(servers: Servers, pms: Pms, **provider: Any) -> Iterator[Desk]:
     with fresh_database(servers) as url:
         engine = make_engine(url, 2)
         settings = settings_for(url, servers.redis_url, providers={"pms": {"url": pms.url, **provider}})
-        with Api.started(settings, make_tenant(engine, "demo"), engine) as api:
-            yield Desk(api, pms)
-        engine.dispose()
+        try:
+            tenant = make_tenant(engine, "demo")
+            unguarded = TenantSettings(guards=Guards(same_call_failures=100, unavailable=100))
+            run(engine, "UPDATE tenants SET settings = CAST(:to AS jsonb)", to=unguarded.model_dump_json())
+            with Api.started(settings, tenant, engine) as api:
+                yield Desk(api, pms)
+        finally:
+            engine.dispose()
 
 
 @pytest.fixture(scope="module")
