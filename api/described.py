@@ -3,9 +3,7 @@
 from typing import Any
 
 from api import examples
-from api.openapi import _call as call
-from api.openapi import _json as json_of
-from api.openapi import _refusals as refusals
+from api.openapi import call, json_of, refusals
 
 
 def cancel() -> dict[str, Any]:

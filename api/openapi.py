@@ -41,7 +41,8 @@ _KEY_HEADER = {
 }
 
 
-def _json(model: str, **named: dict[str, Any]) -> dict[str, Any]:
+def json_of(model: str, **named: dict[str, Any]) -> dict[str, Any]:
+    """A body of this model, with named examples."""
     shown = {name: {"value": value} for name, value in named.items()}
     return {"application/json": {"schema": {"$ref": _REF.format(model=model)}, "examples": shown}}
 
@@ -50,7 +51,7 @@ def _json(model: str, **named: dict[str, Any]) -> dict[str, Any]:
 _READ_ROWS = {"denied", "not_found", "read_unavailable", "read_rate_limited"}
 
 
-def _refusals(*statuses: int, only: tuple[str, ...] = (), reads: bool = False) -> dict[int | str, dict[str, Any]]:
+def refusals(*statuses: int, only: tuple[str, ...] = (), reads: bool = False) -> dict[int | str, dict[str, Any]]:
     """The refusals of a call; `only`: the names of the examples for 422; `reads`: for a call that asks the PMS."""
     known = examples.problems()
     hidden = {"no_such_intent"} if reads else _READ_ROWS
@@ -70,7 +71,7 @@ def _refusals(*statuses: int, only: tuple[str, ...] = (), reads: bool = False) -
     return found
 
 
-def _call(summary: str, description: str, responses: dict[int | str, dict[str, Any]], **extra: Any) -> dict[str, Any]:
+def call(summary: str, description: str, responses: dict[int | str, dict[str, Any]], **extra: Any) -> dict[str, Any]:
     """The keywords of a route."""
     return {
         "summary": summary,
@@ -84,7 +85,7 @@ def _call(summary: str, description: str, responses: dict[int | str, dict[str, A
 def submit() -> dict[str, Any]:
     """How POST /v1/intents is described."""
     intents = examples.intents()
-    return _call(
+    return call(
         "Hand in a write intent",
         "Answers 202 as soon as the intent is stored; it then survives any restart. The same call again never books "
         "twice: it answers with the same intent. Scopes: agent, host.",
@@ -92,22 +93,22 @@ def submit() -> dict[str, Any]:
             202: {
                 "description": "Stored. Poll at Location; do not call again.",
                 "headers": {"Location": _LOCATION, "Idempotent-Replayed": _REPLAYED},
-                "content": _json("IntentAnswer", accepted=intents["accepted"], booked=intents["booked"]),
+                "content": json_of("IntentAnswer", accepted=intents["accepted"], booked=intents["booked"]),
             },
-            **_refusals(400, 401, 403, 408, 409, 410, 413, 422),
+            **refusals(400, 401, 403, 408, 409, 410, 413, 422),
         },
         parameters=[_KEY_HEADER],
         requestBody={
             "required": True,
             "description": "At most 1 MiB.",
-            "content": _json("Submit", one_room=examples.ONE_ROOM, several_rooms=examples.ROOMS),
+            "content": json_of("Submit", one_room=examples.ONE_ROOM, several_rooms=examples.ROOMS),
         },
     )
 
 
 def read() -> dict[str, Any]:
     """How POST /v1/reads/{tool} is described."""
-    return _call(
+    return call(
         "Ask the hotel system",
         "Answers within 8 s, after up to 3 calls. What failed is an error, never an empty list; an empty list means "
         "that the hotel system said so. The status follows from the code: 404 NOT_FOUND, 403 PERMISSION_DENIED, "
@@ -115,13 +116,13 @@ def read() -> dict[str, Any]:
         "guest's reservations only; without one it needs guest_name or email, and what doesn't match is 404. "
         "Scopes: agent, host; list_arrivals: host, ops.",
         {
-            200: {"description": "The answer.", "content": _json("ReadAnswer", **examples.reads())},
-            **_refusals(400, 401, 403, 404, 408, 413, 422, only=("invalid_argument", "unknown_tool"), reads=True),
+            200: {"description": "The answer.", "content": json_of("ReadAnswer", **examples.reads())},
+            **refusals(400, 401, 403, 404, 408, 409, 413, 422, only=("invalid_argument", "unknown_tool"), reads=True),
         },
         requestBody={
             "required": True,
             "description": "Arguments by tool.",
-            "content": _json("Read", **examples.READS),
+            "content": json_of("Read", **examples.READS),
         },
     )
 
@@ -129,28 +130,28 @@ def read() -> dict[str, Any]:
 def poll() -> dict[str, Any]:
     """How GET /v1/intents/{id} is described."""
     intents = examples.intents()
-    return _call(
+    return call(
         "Poll an intent",
         "With `wait`, answers as soon as the intent is done, or with its present state after so many seconds. "
         "Scopes: agent, host, ops.",
         {
-            200: {"description": "The intent as it is.", "content": _json("IntentAnswer", **intents)},
-            **_refusals(401, 403, 404, 410, 422, only=("invalid_argument",)),
+            200: {"description": "The intent as it is.", "content": json_of("IntentAnswer", **intents)},
+            **refusals(401, 403, 404, 410, 422, only=("invalid_argument",)),
         },
     )
 
 
 def conversation() -> dict[str, Any]:
     """How GET /v1/conversations/{id} is described."""
-    return _call(
+    return call(
         "What the guest of a conversation owns",
         "Everything asked for in it: booked, failed, and still open. Scopes: agent, host, ops.",
         {
             200: {
                 "description": "The conversation.",
-                "content": _json("ConversationAnswer", mixed=examples.conversation()),
+                "content": json_of("ConversationAnswer", mixed=examples.conversation()),
             },
-            **_refusals(401, 403, 404, 422, only=("invalid_argument",)),
+            **refusals(401, 403, 404, 422, only=("invalid_argument",)),
         },
     )
 
@@ -171,8 +172,8 @@ def ready() -> dict[str, Any]:
         "description": "Ready means: Postgres is reachable and migrated. Broker and wake-ups are information.",
         "response_model": None,
         "responses": {
-            200: {"description": "Ready.", "content": _json("Readiness", ready=examples.readiness(True))},
-            503: {"description": "Not ready.", "content": _json("Readiness", away=examples.readiness(False))},
+            200: {"description": "Ready.", "content": json_of("Readiness", ready=examples.readiness(True))},
+            503: {"description": "Not ready.", "content": json_of("Readiness", away=examples.readiness(False))},
         },
     }
 

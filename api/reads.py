@@ -17,14 +17,17 @@ from api.checking import read_from
 from api.fields import shown
 from api.parts import Parts
 from api.problems import RETRY_AFTER, Refused, WrongFields, answer, problem
+from api.stops import handoff_at, refusal
 from booking import reads
 from booking.errors import TABLE, ErrorCode
 from booking.guests import VerifiedGuest, access
+from booking.keys import fingerprint
 from booking.outcomes import Reservation
 from booking.reads import Arrivals, GetReservation, Offers, OneReservation, ReadAnswer, ReadResult
-from booking.results import FieldProblem
+from booking.results import FieldProblem, Problem
 from dedupe.conversations import verified_guest
-from dedupe.tenants import Scope
+from dedupe.guards import note_failed_call, refuse_stopped
+from dedupe.tenants import Caller, Scope
 from providers.ports import ArrivalsPage
 from tasks.decisions import Give
 from tasks.read import READ_SECONDS, Asked, Found, Ran
@@ -67,11 +70,26 @@ def router(parts: Parts) -> APIRouter:
         if isinstance(asked.arguments, GetReservation):
             guest = await parts.database.call(verified_guest, caller.tenant_id, asked.conversation_id)
             _refuse_nameless(asked.arguments, guest)
+        await parts.database.call(refuse_stopped, caller.tenant_id, asked.conversation_id)
         ran = await parts.reading.run(asked, begun + READ_SECONDS)
         slow = ran.tries > 1 or time.monotonic() - begun > SLOW_SECONDS
-        return _response(asked, _permitted(asked, ran, guest), reads.NOTICE if slow else None)
+        notice = reads.NOTICE if slow else None
+        found = _permitted(asked, ran, guest)
+        if isinstance(found, Give):
+            return _refusal(found, notice, await _one_too_many(parts, caller, asked, found))
+        told = ReadAnswer(tool=asked.tool, conversation_id=asked.conversation_id, result=_result(found), notice=notice)
+        return Response(told.model_dump_json(), 200, None, "application/json")
 
     return routes
+
+
+async def _one_too_many(parts: Parts, caller: Caller, asked: Asked, given: Give) -> Problem | None:
+    """Count a failed read; what is told if it stops the conversation."""
+    call = fingerprint(caller.secret, [asked.tool, asked.arguments])
+    place = (caller.tenant_id, asked.conversation_id)
+    unavailable = TABLE[given.row][0] is ErrorCode.UNAVAILABLE
+    stop = await parts.database.call(note_failed_call, *place, call, unavailable)
+    return refusal(stop, await handoff_at(parts, *place)) if stop else None
 
 
 def _refuse_nameless(asked: GetReservation, guest: VerifiedGuest | None) -> None:
@@ -101,16 +119,13 @@ def _permitted(asked: Asked, ran: Ran, guest: VerifiedGuest | None) -> Found | G
             return _NOT_FOUND
 
 
-def _response(asked: Asked, found: Found | Give, notice: str | None) -> Response:
-    if isinstance(found, Give):
-        return _refusal(found, notice)
-    body = ReadAnswer(tool=asked.tool, conversation_id=asked.conversation_id, result=_result(found), notice=notice)
-    return Response(body.model_dump_json(), 200, None, "application/json")
-
-
-def _refusal(given: Give, notice: str | None) -> Response:
+def _refusal(given: Give, notice: str | None, stop: Problem | None) -> Response:
+    """The error; and if it was one too many, with what the model is to do now."""
     status = STATUSES[TABLE[given.row][0]]
     refused = problem(status, given.row, **given.values).model_copy(update={"notice": notice})
+    if stop:
+        told = refused.tool_error.model_copy(update={"fix": stop.tool_error.fix, "retryable": False})
+        refused = refused.model_copy(update={"handoff": stop.handoff, "tool_error": told})
     wait = str(max(math.ceil(given.retry_after), int(RETRY_AFTER)))
     return answer(refused, {"Retry-After": wait} if status == 503 else None)
 

@@ -18,10 +18,14 @@ def install(app: FastAPI, parts: Parts) -> None:
 
     async def stopped(_request: Request, error: Exception) -> Response:
         assert isinstance(error, Stopped)
-        rows = await parts.database.call(read_conversation, error.tenant_id, error.conversation_id)
-        return answer(refusal(error.stop, handoff_of(rows)))
+        return answer(refusal(error.stop, await handoff_at(parts, error.tenant_id, error.conversation_id)))
 
     app.add_exception_handler(Stopped, stopped)
+
+
+async def handoff_at(parts: Parts, tenant_id: str, conversation_id: str) -> str:
+    """What to tell the guest if a person takes over now."""
+    return handoff_of(await parts.database.call(read_conversation, tenant_id, conversation_id))
 
 
 def refusal(stop: Stop, handoff: str) -> Problem:

@@ -31,5 +31,6 @@ def chat(database_url: str, redis_url: str, tenant: Tenant, engine: Engine, pms:
     redis = redis_client(redis_url)
     desk = Desk.at(engine, pms, redis, "keyed")
     away = Desk.at(engine, pms, redis, "keyed", url=NOWHERE)
-    with Api.started(settings_for(database_url, redis_url), tenant, engine) as api:
+    settings = settings_for(database_url, redis_url, providers={"pms": {"url": pms.url, "read_deadline": 6.0}})
+    with Api.started(settings, tenant, engine) as api:
         yield Chat(api, desk, away)
