@@ -113,7 +113,9 @@ def test_an_event_that_commits_late_is_not_missed(engine: Engine) -> None:
             slow.execute(text(INSERT), values)
             quick = pool.submit(run, many, INSERT, **values)
             run(many, INSERT, tenant="t-2")  # another tenant waits for nobody
-            eventually(lambda: rows(engine, "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"))
+            eventually(
+                lambda: rows(engine, "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"), within=3
+            )
             page = read_events(engine, "t-1", 0, 10)
             assert page.events == []
         assert quick.result(timeout=20) == 1

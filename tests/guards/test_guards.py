@@ -1,12 +1,13 @@
 """A conversation whose calls keep failing is stopped, whatever the model does; a person or a new turn lets it go on."""
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
 
 from dedupe.engine import Engine
-from dedupe.guards import note_failed_call, note_failures, refuse_stopped
+from dedupe.guards import note_failed_call, note_failures, note_intents, refuse_stopped
 from dedupe.submission import Stopped
 from tests.api.work import refuse
 from tests.dedupe.rows import at_once, count, rows, run, wide
@@ -210,6 +211,31 @@ def test_each_failure_counts_once_and_none_is_lost_however_many_count_at_once(ch
         at_once(12, lambda index: note_failures(many, items[index % 3]))
     assert count(engine, "failures") == 3
     assert reason(chat) == "unavailable"
+
+
+def test_two_that_count_at_once_see_each_other(chat: Chat, engine: Engine) -> None:
+    guards(chat, unavailable=2)
+    with wide(engine, 2) as many:
+        for number in range(25):
+            name = f"c-{number}"
+            asked = [chat.call(room_type, conversation=name).json() for room_type in ("double", "suite")]
+            for intent in asked:
+                refuse(engine, intent["items"][0]["id"], "unavailable")
+            ids = [intent["id"] for intent in asked]
+            at_once(2, partial(count_one, many, ids))
+            assert reason(chat, name) == "unavailable"
+
+
+def count_one(engine: Engine, ids: list[str], index: int) -> None:
+    note_intents(engine, [ids[index]])
+
+
+def test_a_failure_counts_though_nobody_polls(chat: Chat) -> None:
+    for room_type in ("double", "suite", "single"):
+        item = chat.call(room_type).json()["items"][0]["id"]
+        chat.away.run(item)
+        chat.away.later(item, 3600, expire=True)
+    assert "unavailable" in chat.stopped().tool_error.message
 
 
 def test_a_failed_read_counts_and_a_stop_refuses_reads(chat: Chat, engine: Engine) -> None:
