@@ -37,6 +37,8 @@ def take_in(engine: Engine, publisher: Publisher, submission: Submission) -> tup
     """Commit a submission, tell the broker, and show what is recorded. Raises Mismatch, Stopped."""
     admitted = admit(engine, submission)
     publisher.publish(admitted.publish)
+    if admitted.row is not None:
+        return admitted, _snapshot(admitted.row)
     return admitted, snapshots(engine, [admitted.intent_id])[admitted.intent_id]
 
 

@@ -12,6 +12,7 @@ from booking.binding import Binding, Known, bind
 from booking.errors import ErrorCode
 from booking.handoff import Stop, StopReason
 from booking.states import PENDING, State
+from dedupe.admit_first import admit_first, new_item, new_key
 from dedupe.guards import count_failed
 from dedupe.submission import Admitted, Mismatch, Stopped, Submission, Wanted
 
@@ -110,6 +111,9 @@ def admit(engine: Engine, submission: Submission) -> Admitted:
     Raises Mismatch where the key, or an item that can't be armed again, stands for other values; Stopped where the
     conversation is stopped, but for the same HTTP request as one that was taken before.
     """
+    first = admit_first(engine, submission)
+    if first is not None:
+        return first
     with engine.connect().execution_options(isolation_level="READ COMMITTED") as connection, connection.begin():
         admitted = _admit(connection, submission)
     if isinstance(admitted, Stop):  # only now, so that a failure that was counted stays counted
@@ -244,25 +248,11 @@ def _store(
 
 
 def _key(submission: Submission, place: _Placed) -> str:
-    wanted = place.wanted
-    return keys.item_key(submission.secret, wanted.scope, wanted.effect, wanted.base, place.binding.k, epoch=0)
+    return new_key(submission.secret, place.wanted, place.binding.k)
 
 
 def _insert(connection: Connection, submission: Submission, fresh: dict[str, _Placed]) -> Iterable[Any]:
-    items = [
-        {
-            "key": key,
-            "base": place.wanted.base,
-            "k": place.binding.k,
-            "reference": keys.reference_of(submission.secret, key),
-            "effect": place.wanted.effect,
-            "queue": place.wanted.queue,
-            "provider": place.wanted.provider,
-            "fingerprint": place.wanted.fingerprint,
-            "request": place.wanted.request,
-        }
-        for key, place in fresh.items()
-    ]
+    items = [new_item(submission.secret, place.wanted, place.binding.k, key) for key, place in fresh.items()]
     return connection.execute(
         _INSERT_ITEMS,
         {

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from booking.handoff import Stop
+from booking.results import IntentRow
 
 KeyKind = Literal["derived", "header"]
 
@@ -30,7 +31,7 @@ class Wanted:
 class Submission:
     """One request to admit. `lifetime` is in seconds; `secret` is the tenant's.
 
-    `call` is the derived key whatever the key is: the same for the same tool and arguments.
+    `call` is the same for the same tool and arguments, whatever the key is; the guards count by it.
     """
 
     tenant_id: str
@@ -47,11 +48,15 @@ class Submission:
 
 @dataclass(frozen=True)
 class Admitted:
-    """What was committed: the intent, whether it existed, and the items to publish as (id, queue)."""
+    """What was committed: the intent, whether it existed, and the items to publish as (id, queue).
+
+    `row` is the intent as it was committed, where that needed no reading; None: read it.
+    """
 
     intent_id: str
     existed: bool
     publish: list[tuple[int, str]]
+    row: IntentRow | None = None
 
 
 class Mismatch(Exception):

@@ -28,6 +28,7 @@ def submission_of(
         wanted_booking(caller.secret, conversation_id, stay, properties[stay.property].provider) for stay in stays
     ]
     derived = keys.intent_key(caller.secret, conversation_id, tool, [keys.booking_identity(stay) for stay in stays])
+    fingerprint = keys.fingerprint(caller.secret, [tool, conversation_id, arguments])
     return Submission(
         tenant_id=caller.tenant_id,
         secret=caller.secret,
@@ -35,8 +36,8 @@ def submission_of(
         tool=tool,
         key=header_key or derived,
         key_kind="header" if header_key else "derived",
-        call=derived,
-        fingerprint=keys.fingerprint(caller.secret, [tool, conversation_id, arguments]),
+        call=fingerprint,
+        fingerprint=fingerprint,
         lifetime=lifetime,
         wanted=wanted,
     )

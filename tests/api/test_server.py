@@ -97,10 +97,10 @@ def test_a_bug_is_told_as_a_problem_and_logged_without_the_guest(
 ) -> None:
     with Api.started(settings_for(database_url, redis_url), tenant, engine) as api:
         with engine.connect() as connection:
-            connection.exec_driver_sql("ALTER TABLE items DROP COLUMN slow")  # as after a wrong migration
+            connection.exec_driver_sql("ALTER TABLE items DROP COLUMN published")  # as after a wrong migration
         with caplog.at_level(logging.ERROR):
             problem = refused(api.submit(), 500, "UNAVAILABLE")
-        assert "slow" not in problem.model_dump_json()
+        assert "published" not in problem.model_dump_json()
         eventually(lambda: "UndefinedColumn" in caplog.text)
         assert "Moser" not in caplog.text
         assert tenant.agent not in caplog.text
