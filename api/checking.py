@@ -8,12 +8,14 @@ from api.body import parse
 from api.deps import Deps
 from api.fields import problems_of, shown
 from api.problems import Refused, WrongFields
-from booking.arguments import MAX_ROOMS, WRITE_TOOLS, BookRooms, CreateBooking, Hotels, Submit
+from booking.arguments import MAX_ROOMS, Hotels, Model, Submit
 from booking.reads import READ_TOOLS, Read, ReadArguments
 from booking.results import FieldProblem
 from dedupe.submission import Submission
 from dedupe.tenants import Caller
 from tasks.intake import submission_of
+from tasks.operations import TOOLS
+from tasks.operations.port import Asking
 from tasks.read import Asked
 
 
@@ -23,18 +25,15 @@ def submission_from(body: bytes, header_key: str | None, caller: Caller, deps: D
         submit = Submit.model_validate(parse(body))
     except ValidationError as error:
         raise WrongFields(problems_of(error.errors(), Submit)) from None
-    model = WRITE_TOOLS.get(submit.tool)
-    if model is None:
-        raise Refused(422, "unknown_tool", sent=shown(submit.tool), allowed=", ".join(WRITE_TOOLS))
-    arguments = _arguments(model, submit.arguments, deps)
-    return submission_of(
-        caller, submit.tool, submit.conversation_id, arguments, header_key, deps.properties, deps.lifetime
-    )
+    tool = TOOLS.get(submit.tool)
+    if tool is None:
+        raise Refused(422, "unknown_tool", sent=shown(submit.tool), allowed=", ".join(TOOLS))
+    arguments = _arguments(tool.arguments, submit.arguments, deps)
+    asking = Asking(caller, submit.conversation_id, deps.properties)
+    return submission_of(asking, tool, arguments, header_key, deps.lifetime)
 
 
-def _arguments(
-    model: type[CreateBooking] | type[BookRooms], sent: dict[str, Any], deps: Deps
-) -> CreateBooking | BookRooms:
+def _arguments(model: type[Model], sent: dict[str, Any], deps: Deps) -> Model:
     rooms = sent.get("rooms")
     if isinstance(rooms, list) and len(rooms) > MAX_ROOMS:  # before validation spends a second on them
         problem = f"must have at most {MAX_ROOMS} entries"

@@ -8,11 +8,12 @@ from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
 from api import examples
-from booking.arguments import WRITE_TOOLS, Submit
+from booking.arguments import Submit
 from booking.conversation import ConversationAnswer, Lift, Steer
 from booking.happenings import EventsAnswer
 from booking.reads import READ_TOOLS, Read, ReadAnswer
 from booking.results import IntentAnswer, Problem, Readiness
+from tasks.operations import TOOLS
 
 VERSION = "1"
 DESCRIPTION = """\
@@ -199,7 +200,10 @@ def install(app: FastAPI) -> None:
 def _schemas() -> dict[str, Any]:
     answers = (IntentAnswer, ReadAnswer, ConversationAnswer, EventsAnswer, Problem, Readiness)
     _, defs = models_json_schema(
-        [(model, "validation") for model in (*WRITE_TOOLS.values(), *READ_TOOLS.values(), Steer, Lift)]
+        [
+            (model, "validation")
+            for model in (*(tool.arguments for tool in TOOLS.values()), *READ_TOOLS.values(), Steer, Lift)
+        ]
         + [(model, "serialization") for model in answers],
         ref_template=_REF,
     )
@@ -207,7 +211,7 @@ def _schemas() -> dict[str, Any]:
     conversation = Submit.model_json_schema()["properties"]["conversation_id"]
     schemas["Submit"] = {
         "description": Submit.__doc__,
-        "oneOf": [_submit(tool, model.__name__, conversation) for tool, model in WRITE_TOOLS.items()],
+        "oneOf": [_submit(tool.name, tool.arguments.__name__, conversation) for tool in TOOLS.values()],
     }
     schemas["Read"] = {
         "description": Read.__doc__,

@@ -157,14 +157,3 @@ class Submit(Model):
     tool: Annotated[str, Field(max_length=64)]
     arguments: dict[str, Any]
     conversation_id: Name
-
-
-WRITE_TOOLS: dict[str, type[CreateBooking] | type[BookRooms]] = {
-    "create_booking": CreateBooking,
-    "book_rooms": BookRooms,
-}
-
-
-def stays_of(arguments: CreateBooking | BookRooms) -> list[Stay]:
-    """The rooms asked for, in the order they were asked for."""
-    return list(arguments.rooms) if isinstance(arguments, BookRooms) else [arguments]

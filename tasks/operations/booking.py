@@ -4,28 +4,37 @@ from dataclasses import asdict
 from datetime import datetime
 
 from booking import keys
-from booking.arguments import Stay
+from booking.arguments import BookRooms, CreateBooking, Stay
 from booking.outcomes import Absent, Done, Finding, Found, Mismatched, Outcome, Rejected, Reservation, Unknown
 from booking.states import Queue
 from booking.text import folded
 from dedupe.items import Item
 from dedupe.submission import Wanted
 from providers.ports import Line, Pms
+from tasks.operations.port import Asking, Tool
 
 EFFECT = "booking"
 
 
-def wanted_booking(secret: bytes, conversation_id: str, stay: Stay, provider: str) -> Wanted:
+def _one(asking: Asking, stay: Stay) -> list[Wanted]:
+    return [_wanted(asking, stay)]
+
+
+def _several(asking: Asking, arguments: BookRooms) -> list[Wanted]:
+    return [_wanted(asking, stay) for stay in arguments.rooms]
+
+
+def _wanted(asking: Asking, stay: Stay) -> Wanted:
     """One room as an effect. `create_booking` and a one-room `book_rooms` make the same one."""
-    identity = keys.booking_identity(stay)
+    secret, conversation = asking.caller.secret, asking.conversation_id
     return Wanted(
-        base=keys.base_key(secret, conversation_id, EFFECT, identity),
+        base=keys.base_key(secret, conversation, EFFECT, keys.booking_identity(stay)),
         fingerprint=keys.fingerprint(secret, stay),
         request=stay.model_dump(mode="json", exclude_none=True),
-        scope=conversation_id,
+        scope=conversation,
         effect=EFFECT,
         queue=Queue.BOOKINGS,
-        provider=provider,
+        provider=asking.properties[stay.property].provider,
     )
 
 
@@ -97,3 +106,5 @@ def _why(item: Item, listing: list[Reservation]) -> str:
 
 
 BOOKING = Booking()
+
+TOOLS = (Tool("create_booking", CreateBooking, _one), Tool("book_rooms", BookRooms, _several))

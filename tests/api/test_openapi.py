@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from booking.arguments import WRITE_TOOLS, Hotels, Submit
+from booking.arguments import Hotels, Submit
 from booking.conversation import ConversationAnswer
 from booking.happenings import EventsAnswer
 from booking.reads import READ_TOOLS, Read, ReadAnswer
 from booking.results import IntentAnswer, Problem, Readiness
 from dedupe.tenants import Scope
+from tasks.operations import TOOLS
 from tests.api.serving import PROPERTIES, Api
 
 ANSWERS = (ConversationAnswer, EventsAnswer, IntentAnswer, Problem, ReadAnswer, Readiness)
@@ -76,11 +77,11 @@ def test_every_answer_has_examples_that_fit_its_schema(document: dict[str, Any])
 
 def test_every_request_example_is_accepted_by_the_models(document: dict[str, Any]) -> None:
     content = calls(document)["post /v1/intents"]["requestBody"]["content"]["application/json"]
-    assert len(content["examples"]) == len(WRITE_TOOLS)
+    assert len(content["examples"]) == len(TOOLS)
     hotels = Hotels(PROPERTIES, dt.datetime(2027, 1, 1, tzinfo=dt.UTC))  # the examples' dates don't age
     for example in content["examples"].values():
         submit = Submit.model_validate(example["value"])
-        WRITE_TOOLS[submit.tool].model_validate(submit.arguments, context=hotels)
+        TOOLS[submit.tool].arguments.model_validate(submit.arguments, context=hotels)
 
 
 def test_every_example_of_a_read_is_accepted_by_its_model(document: dict[str, Any]) -> None:
@@ -106,5 +107,5 @@ def test_every_reference_leads_to_a_schema(document: dict[str, Any]) -> None:
     schemas = document["components"]["schemas"]
     assert {name.rpartition("/")[2] for name in references(document)} <= set(schemas)
     tools = [variant["properties"]["tool"]["const"] for variant in schemas["Submit"]["oneOf"]]
-    assert tools == list(WRITE_TOOLS)
+    assert tools == list(TOOLS)
     assert Scope.AGENT.value in calls(document)["post /v1/intents"]["description"]

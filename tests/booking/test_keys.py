@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from booking import keys
-from booking.arguments import BookRooms, Stay, stays_of
+from booking.arguments import BookRooms, Stay
 from tests.booking.build import arguments, hotels, stay
 
 SECRET = b"golden secret, 32 bytes in length"
@@ -184,7 +184,7 @@ def test_another_tenant_conversation_or_effect_is_another_key() -> None:
 
 def test_one_room_is_the_same_effect_in_either_tool() -> None:
     batch = BookRooms.model_validate({**arguments(), "rooms": [{}]}, context=hotels())
-    (room,) = stays_of(batch)
+    (room,) = batch.rooms
     assert (first_key(room), keys.fingerprint(SECRET, room)) == (first_key(stay()), keys.fingerprint(SECRET, stay()))
 
 

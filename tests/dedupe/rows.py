@@ -17,6 +17,8 @@ from dedupe.peek import peek
 from dedupe.submission import Admitted, Submission
 from dedupe.tenants import Caller, Scope, create_tenant
 from tasks.intake import submission_of
+from tasks.operations import TOOLS
+from tasks.operations.port import Asking
 
 T = TypeVar("T")
 
@@ -38,7 +40,8 @@ def asking(
     arguments: BookRooms | CreateBooking = BookRooms(rooms=asked)
     if tool == "create_booking":
         arguments = CreateBooking.model_validate(asked[0].model_dump(mode="json"))
-    return submission_of(CALLER, tool, conversation, arguments, header, HOTELS, lifetime)
+    who = Asking(CALLER, conversation, HOTELS)
+    return submission_of(who, TOOLS[tool], arguments, header, lifetime)
 
 
 def ask(engine: Engine, *rooms: Stay, **how: Any) -> Admitted:
