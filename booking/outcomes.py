@@ -75,9 +75,14 @@ class Unknown:
 
 @dataclass(frozen=True)
 class Misconfigured:
-    """Our own credentials or address are wrong. The guest is never told that they are not allowed."""
+    """Our own credentials or address are wrong. The guest is never told that they are not allowed.
+
+    `certain`: the provider says that it is our credentials, so every call would end like this one. Otherwise the page
+    of a firewall or of a load balancer may have answered, this once.
+    """
 
     cause: str
+    certain: bool = False
 
 
 @dataclass(frozen=True)

@@ -102,9 +102,9 @@ def health_of(outcome: object) -> Health:
     match outcome:
         case NotSent(code=ErrorCode.RATE_LIMITED):
             return Health(Verdict.THROTTLED, outcome.retry_after or 0.0)
-        case NotSent() | Unknown():
-            return Health(Verdict.SICK)
-        case Misconfigured():
+        case Misconfigured(certain=True):
             return Health(Verdict.NONE)  # that is about us; the provider gets paused
+        case NotSent() | Unknown() | Misconfigured():
+            return Health(Verdict.SICK)
         case _:
             return Health(Verdict.HEALTHY)

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from booking.errors import ErrorCode
-from booking.outcomes import Misconfigured, NotSent, Rejected, Reservation, Unknown
+from booking.outcomes import NotSent, Rejected, Reservation, Unknown
 from booking.reads import GetReservation, ListArrivals, Offer, Price, SearchAvailability
 from booking.text import clean
 from providers.line import Reply
@@ -19,8 +19,8 @@ from providers.replies import (
     cause_of,
     date_of,
     error_of,
-    is_our_mistake,
     json_of,
+    our_mistake,
     price_of,
     refusal_of,
     reservation_of,
@@ -71,8 +71,8 @@ def _read(reply: Reply, now: datetime, parse: Callable[[dict[str, Any]], T], *, 
     if reply.status == 200:
         return _parsed(body, parse)
     error = error_of(body)
-    if is_our_mistake(reply.status, error, may_forbid=of_one):
-        return Misconfigured(cause_of(reply, error))
+    if mistake := our_mistake(reply, error, may_forbid=of_one):
+        return mistake
     if reply.status == 429:
         return NotSent(cause_of(reply, error), ErrorCode.RATE_LIMITED, wait_of(reply, now))
     refused = refusal_of(reply, error)

@@ -43,8 +43,9 @@ def classify_write(reply: Reply, reference: str, now: datetime) -> Outcome:
     if reply.status in (200, 201):
         return _confirmation(body, reference)
     error = error_of(body)
-    if is_our_mistake(reply.status, error, may_forbid=True):
-        return Misconfigured(cause_of(reply, error))
+    # A redirect after a POST often means "done, look there": it is no rule's, so it is looked up.
+    if not is_redirect(reply.status) and (mistake := our_mistake(reply, error, may_forbid=True)):
+        return mistake
     if reply.status == 429:
         return NotSent(cause_of(reply, error), ErrorCode.RATE_LIMITED, wait_of(reply, now))
     return refusal_of(reply, error) or Unknown(cause_of(reply, error), wait_of(reply, now))
@@ -56,8 +57,8 @@ def classify_lookup(reply: Reply, reference: str, now: datetime) -> Listing:
     error = error_of(body)
     if reply.status == 200:
         return _bookings(body, reference)
-    if is_our_mistake(reply.status, error, may_forbid=False):
-        return Misconfigured(cause_of(reply, error))
+    if mistake := our_mistake(reply, error, may_forbid=False):
+        return mistake
     if reply.status == 429:
         return NotSent(cause_of(reply, error), ErrorCode.RATE_LIMITED, wait_of(reply, now))
     return Unknown(cause_of(reply, error), wait_of(reply, now))
@@ -133,17 +134,24 @@ def _bookings(body: Any, reference: str) -> Listing:
     return [booking for booking in found if booking.reference == reference]
 
 
-def is_our_mistake(status: int, error: _Error | None, *, may_forbid: bool) -> bool:
+def our_mistake(reply: Reply, error: _Error | None, *, may_forbid: bool) -> Misconfigured | None:
     """Whether our credentials or our address are wrong. `may_forbid`: a 403 may be about the object asked for."""
-    match status:
+    code = error["code"] if error else None
+    match reply.status:
         case 401:
-            return True
+            ours = True
         case 403:
-            return not (may_forbid and error is not None and error["code"] == "forbidden")
+            ours = not (may_forbid and code == "forbidden")
         case 404 | 405:
-            return error is None  # something answers there, but not this contract
-        case _:
-            return 300 <= status < 400
+            ours = error is None  # something answers there, but not this contract
+        case status:
+            ours = is_redirect(status)
+    return Misconfigured(cause_of(reply, error), reply.status == 401 or code == "unauthorized") if ours else None
+
+
+def is_redirect(status: int) -> bool:
+    """Whether the answer points elsewhere. It is never followed."""
+    return 300 <= status < 400
 
 
 def refusal_of(reply: Reply, error: _Error | None) -> Rejected | None:

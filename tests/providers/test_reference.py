@@ -147,7 +147,7 @@ def test_a_write_whose_answer_is_lost_is_unknown_and_the_lookup_finds_it(simulat
 def test_a_redirect_is_not_followed(simulator: Simulator) -> None:
     reference = new_reference()
     simulator.fault(kind="redirect", location=f"{simulator.url}/v1/bookings", match={"operation": "create_booking"})
-    assert isinstance(create(adapter(simulator), reference), Misconfigured)
+    assert isinstance(create(adapter(simulator), reference), Unknown)
     assert len(simulator.ledger(reference=reference)) == 1
 
 

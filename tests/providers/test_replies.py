@@ -1,45 +1,14 @@
-"""What answers mean, example by example. test_replies_any.py has the rules that hold for every answer."""
+"""What a write's answer means, example by example. test_replies_any.py has the rules that hold for every answer."""
 
 import json
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from booking.errors import ErrorCode
-from booking.outcomes import Done, Misconfigured, NotSent, Rejected, Unknown
-from providers.line import Reply
-from providers.replies import classify_lookup, classify_write, completed
-
-NOW = datetime(2026, 12, 4, 18, 40, tzinfo=UTC)
-OURS = "rkaaaaaaaaaaaaaaaaaa"
-BOOKING: dict[str, Any] = {
-    "booking_id": "B-9921",
-    "reference": OURS,
-    "status": "confirmed",
-    "property": "BER",
-    "room_type": "double",
-    "check_in": "2026-12-24",
-    "check_out": "2026-12-26",
-    "guest": {"name": "Ada Lovelace", "email": "ada@example.com"},
-}
-
-
-def reply(status: int, body: Any = b"", **headers: str) -> Reply:
-    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return Reply(status, {name.replace("_", "-"): value for name, value in headers.items()}, raw)
-
-
-def error(code: str, **more: Any) -> dict[str, Any]:
-    return {"error": {"code": code, "message": f"it is {code}", **more}}
-
-
-def write(status: int, body: Any = b"", **headers: str) -> Any:
-    return classify_write(reply(status, body, **headers), OURS, NOW)
-
-
-def lookup(status: int, body: Any = b"", **headers: str) -> Any:
-    return classify_lookup(reply(status, body, **headers), OURS, NOW)
+from booking.outcomes import Done, NotSent, Rejected, Unknown
+from providers.replies import completed
+from tests.providers.answers import BOOKING, OURS, error, lookup, write
 
 
 @pytest.mark.parametrize("status", [200, 201])
@@ -189,28 +158,6 @@ def test_everything_else_on_a_write_is_unknown(status: int, body: Any) -> None:
     assert isinstance(write(status, body), Unknown)
 
 
-@pytest.mark.parametrize(
-    ("status", "body"),
-    [
-        (401, error("unauthorized")),
-        (401, b""),
-        (403, b""),
-        (403, error("unauthorized")),
-        (301, b""),
-        (302, BOOKING),
-        (307, b""),
-        (308, b""),
-        (404, b"<h1>Not found</h1>"),
-        (404, {"detail": "Not Found"}),
-        (404, error("a_code_of_another_contract")),
-        (405, {"detail": "Method Not Allowed"}),
-    ],
-)
-def test_our_own_credentials_or_address_are_never_the_guests_mistake(status: int, body: Any) -> None:
-    assert isinstance(write(status, body), Misconfigured)
-    assert isinstance(lookup(status, body), Misconfigured)
-
-
 @pytest.mark.parametrize("body", [error("rate_limited"), b"", b"<h1>slow down</h1>", BOOKING])
 def test_case_54_a_429_was_not_executed_and_carries_the_wait(body: Any) -> None:
     for ask in (write, lookup):
@@ -228,65 +175,6 @@ def test_a_503_carries_the_wait_and_stays_unknown() -> None:
 def test_a_cause_repeats_nothing_of_the_provider_but_known_codes() -> None:
     assert write(503, error("unavailable")).cause == "HTTP 503 unavailable"
     assert write(503, error("guest ada@example.com failed")).cause == "HTTP 503"
-
-
-def test_a_lookup_gives_all_bookings_with_exactly_our_reference() -> None:
-    cancelled = BOOKING | {"booking_id": "B-9922", "status": "cancelled"}
-    longer = BOOKING | {"booking_id": "B-9923", "reference": OURS + "0"}
-    found = lookup(200, {"bookings": [BOOKING, longer, cancelled]})
-    assert [(b.booking_id, b.is_live()) for b in found] == [("B-9921", True), ("B-9922", False)]
-    assert (found[0].reference, found[0].check_out, found[0].guest_name) == (OURS, "2026-12-26", "Ada Lovelace")
-
-
-def test_an_empty_lookup_is_empty() -> None:
-    assert lookup(200, {"bookings": []}) == []
-
-
-@pytest.mark.parametrize(
-    "entry",
-    [
-        None,
-        {},
-        "B-9921",
-        error("internal"),
-        BOOKING | {"reference": None},
-        BOOKING | {"status": "pending"},
-        BOOKING | {"booking_id": 1},
-        BOOKING | {"guest": None},
-        BOOKING | {"guest": {"name": ""}},
-        BOOKING | {"check_in": "tomorrow"},
-        BOOKING | {"property": ["BER"]},
-        BOOKING | {"status": ["confirmed"]},
-    ],
-)
-def test_an_unreadable_entry_is_never_dropped(entry: Any) -> None:
-    assert isinstance(lookup(200, {"bookings": [BOOKING, entry]}), Unknown)
-
-
-@pytest.mark.parametrize(
-    ("status", "body"),
-    [
-        (200, {"bookings": None}),
-        (200, {"bookings": {}}),
-        (200, {"results": []}),
-        (200, []),
-        (200, error("internal") | {"bookings": []}),
-        (201, {"bookings": []}),
-        (204, b""),
-        (404, error("not_found")),
-        (404, error("not_supported")),
-        (501, error("not_supported")),
-        (400, error("invalid", field="reference")),
-        (409, error("sold_out")),
-        (500, error("internal")),
-    ],
-)
-def test_a_lookup_that_told_nothing_is_never_empty(status: int, body: Any) -> None:
-    assert isinstance(lookup(status, body), Unknown)
-
-
-def test_on_a_lookup_a_403_is_about_us() -> None:
-    assert isinstance(lookup(403, error("forbidden")), Misconfigured)
 
 
 SENT = {name: BOOKING[name] for name in ("property", "room_type", "check_in", "check_out", "guest")}
