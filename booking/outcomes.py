@@ -87,10 +87,14 @@ class Misconfigured:
 
 @dataclass(frozen=True)
 class Found:
-    """A look-up found what was asked for, matching and live. `others` are further live ones: duplicates."""
+    """A look-up found what was asked for, matching and live; `provider_id` names it.
+
+    `others` are further live ones: duplicates.
+    """
 
     result: dict[str, Any]
     begun_at: datetime
+    provider_id: str
     others: tuple[str, ...] = ()
 
 

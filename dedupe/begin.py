@@ -2,7 +2,7 @@
 
 import uuid
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine, TextClause, text
 
 from booking.states import Kind
 from dedupe.items import Begun, Item
@@ -14,6 +14,13 @@ _FIRST_WRITE = """
     AND (lease_until IS NULL OR lease_until < clock_timestamp())
     AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.item_id = items.id AND a.kind = 'write'
                     AND (a.outcome IS NULL OR a.outcome = 'unknown'))
+    AND expires_at > clock_timestamp() AND NOT stop_writes
+"""
+
+# A write again at the start of a run, under a live key: the key, which `decide` has looked at, stands in for a look-up.
+_REPEAT = """
+    rev = :rev AND state IN ('queued', 'running', 'unknown')
+    AND (lease_until IS NULL OR lease_until < clock_timestamp())
     AND expires_at > clock_timestamp() AND NOT stop_writes
 """
 
@@ -29,7 +36,7 @@ _CHECK = """
     OR (rev = :rev AND (lease_until IS NULL OR lease_until < clock_timestamp()))
 """
 
-# The three in one shape. `publish_at` is the end of the lease: if this worker dies, the relay takes over then.
+# All in one shape. `publish_at` is the end of the lease: if this worker dies, the relay takes over then.
 _BEGIN = """
 WITH claimed AS (
     UPDATE items SET rev = rev + 1, token = :token, lease_until = clock_timestamp() + :lease * interval '1 s',
@@ -48,12 +55,10 @@ SELECT opened.id AS attempt_id, claimed.rev, opened.started_at, opened.may_send_
 _WRITES = """, state = 'running', writes = writes + 1, doubted_at = coalesce(doubted_at, clock_timestamp()),
         request_bytes = coalesce(request_bytes, :body), first_sent_at = coalesce(first_sent_at, clock_timestamp())"""
 
-_STATEMENTS = {
-    (Kind.WRITE, False): text(_BEGIN.format(kind="write", guard=_FIRST_WRITE, changes=_WRITES)),
-    (Kind.WRITE, True): text(_BEGIN.format(kind="write", guard=_WRITE_AGAIN, changes=_WRITES)),
-    (Kind.CHECK, False): text(_BEGIN.format(kind="check", guard=_CHECK, changes="")),
-    (Kind.CHECK, True): text(_BEGIN.format(kind="check", guard=_CHECK, changes="")),
-}
+_FIRST, _SAME_KEY, _AGAIN = (
+    text(_BEGIN.format(kind="write", guard=guard, changes=_WRITES)) for guard in (_FIRST_WRITE, _REPEAT, _WRITE_AGAIN)
+)
+_LOOK = text(_BEGIN.format(kind="check", guard=_CHECK, changes=""))
 
 
 def begin(
@@ -65,11 +70,13 @@ def begin(
     lease: float,
     send_window: float,
     body: bytes | None = None,
+    same_key: bool = False,
 ) -> Begun | None:
     """Open an attempt of `kind` for `item`; None where the guard says no: peek again.
 
-    `held` is the attempt whose claim this run holds, None at its start. `lease` and `send_window` are seconds. After
-    `may_send_until` nothing may be sent for this attempt.
+    `held` is the attempt whose claim this run holds, None at its start. `same_key`: an earlier write may be in doubt,
+    and the caller knows the key to be live. `lease` and `send_window` are seconds. After `may_send_until` nothing may
+    be sent for this attempt.
     """
     token = held.token if held else uuid.uuid4()
     values = {
@@ -81,7 +88,15 @@ def begin(
         "body": body,
     }
     with engine.connect() as connection:
-        row = connection.execute(_STATEMENTS[kind, held is not None], values).first()
+        row = connection.execute(_statement(kind, held, same_key), values).first()
     if row is None:
         return None
     return Begun(row.attempt_id, token, row.rev, row.started_at, row.may_send_until)
+
+
+def _statement(kind: Kind, held: Begun | None, same_key: bool) -> TextClause:
+    if kind is Kind.CHECK:
+        return _LOOK
+    if held is not None:
+        return _AGAIN
+    return _SAME_KEY if same_key else _FIRST

@@ -8,13 +8,17 @@ from typing import Any
 from booking.errors import ToolError
 from booking.states import DeadLetter, State
 
+#: After two sends, or a failure that rests on absence, one more look-up this long after the item settled.
+AUDIT_SECONDS = 300.0
+
 
 @dataclass(frozen=True)
 class Item:
     """One row of items with the sum of its attempts, read without a lock. All times are the database's.
 
     `doubts` holds `may_send_until` of every write attempt that is open or unknown: the item is in doubt while there is
-    one. `last_send` is the latest `may_send_until` of any write ever.
+    one. `last_send` is the latest `may_send_until` of any write ever; `sends` counts the writes ever that may have had
+    an effect, or have had one.
     """
 
     id: int
@@ -34,6 +38,7 @@ class Item:
     token: uuid.UUID | None
     lease_until: datetime | None
     due_at: datetime | None
+    provider_id: str | None
     writes: int
     failures: int
     doubted_at: datetime | None
@@ -42,6 +47,7 @@ class Item:
     stop_writes: bool
     doubts: tuple[datetime, ...]
     last_send: datetime | None
+    sends: int
     paused: bool
     now: datetime
 
@@ -87,9 +93,9 @@ class Proof:
 class Move:
     """Where an item goes at the end of a run: the values of one guarded UPDATE.
 
-    `due_in` is in seconds; None: nothing is due any more. `letters` are dead letters as (reason, detail).
-    `slow`: the guest may be told that the provider is in trouble. `told_nothing` lengthens the backoff. `uncount` takes
-    back the write that turned out not to be sent.
+    `due_in` is in seconds; None: nothing is due any more. `letters` are dead letters as (reason, detail). `slow`: the
+    guest may be told that the provider is in trouble. `told_nothing` lengthens the backoff, None leaves it. `uncount`
+    takes back the write that turned out not to be sent.
     """
 
     state: State
@@ -100,7 +106,7 @@ class Move:
     letters: tuple[tuple[DeadLetter, str], ...] = ()
     in_doubt: bool = False
     slow: bool = False
-    told_nothing: bool = False
+    told_nothing: bool | None = False
     uncount: bool = False
     raise_generation: bool = False
 

@@ -10,11 +10,12 @@ from dedupe.items import Item
 
 # A plain read; the attempts are summed up here so that the decision sees doubt and item at one instant.
 _PEEK = text("""
-SELECT i.*, a.doubts, a.last_send, clock_timestamp() AS now,
+SELECT i.*, a.doubts, a.last_send, a.sends, clock_timestamp() AS now,
        EXISTS (SELECT FROM pauses p WHERE p.provider = i.provider AND p.lifted_at IS NULL) AS paused
 FROM items i CROSS JOIN LATERAL (
     SELECT coalesce(array_agg(may_send_until) FILTER (WHERE outcome IS NULL OR outcome = 'unknown'), '{}') AS doubts,
-           max(may_send_until) AS last_send
+           max(may_send_until) AS last_send,
+           count(*) FILTER (WHERE outcome IS NULL OR outcome IN ('unknown', 'absent', 'done')) AS sends
     FROM attempts WHERE item_id = i.id AND kind = 'write'
 ) a
 WHERE i.id = :id
@@ -60,6 +61,7 @@ def _item(row: Row[Any]) -> Item:
         token=row.token,
         lease_until=row.lease_until,
         due_at=row.due_at,
+        provider_id=row.provider_id,
         writes=row.writes,
         failures=row.failures,
         doubted_at=row.doubted_at,
@@ -68,6 +70,7 @@ def _item(row: Row[Any]) -> Item:
         stop_writes=row.stop_writes,
         doubts=tuple(row.doubts),
         last_send=row.last_send,
+        sends=row.sends,
         paused=row.paused,
         now=row.now,
     )

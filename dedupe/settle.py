@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Engine, text
 
 from booking.states import State
-from dedupe.items import Begun, Closing, Item, Move, Settled
+from dedupe.items import AUDIT_SECONDS, Begun, Closing, Item, Move, Settled
 
 # The row is locked first, so that `before` is what the move really starts from. A settled success never changes.
 # The letters: those the decision asks for; a success that was told as a failure; a second success with another id.
@@ -35,13 +35,15 @@ WITH {closing}, before AS (
         publish_at = clock_timestamp() + {soon} * interval '1 s',
         writes = i.writes - :uncount,
         attempts = i.attempts + :unbegun,
-        failures = CASE WHEN :told_nothing THEN i.failures + 1 ELSE 0 END,
+        failures = CASE WHEN CAST(:told_nothing AS boolean) IS NULL THEN i.failures
+                        WHEN :told_nothing THEN i.failures + 1 ELSE 0 END,
         doubted_at = CASE WHEN :in_doubt THEN coalesce(i.doubted_at, clock_timestamp()) END,
         key_generation = i.key_generation + CAST(:raise_generation AS int),
         request_bytes = CASE WHEN :raise_generation THEN NULL ELSE i.request_bytes END,
         first_sent_at = CASE WHEN :raise_generation THEN NULL ELSE i.first_sent_at END,
         settled_at = CASE WHEN b.state IN ('succeeded', 'superseded') THEN i.settled_at
-                          WHEN :state IN ('succeeded', 'failed', 'cancelled') THEN clock_timestamp() END
+                          WHEN :state IN ('succeeded', 'failed', 'cancelled')
+                              THEN coalesce(i.settled_at, clock_timestamp()) END
     FROM before b
     WHERE i.id = b.id AND ({guard} OR (:proven AND b.state NOT IN ('succeeded', 'superseded')))
     RETURNING i.id
@@ -71,14 +73,15 @@ WITH {closing}, before AS (
 SELECT EXISTS (SELECT FROM moved) AS moved, ARRAY(SELECT DISTINCT intent_id FROM links WHERE item_id = :id) AS wake
 """
 
-# `absent` closes the write attempts too: the look-up has proved that they did nothing.
+# `absent` closes the write attempts too: the look-up has proved that they did nothing. Those before it only: a look-up
+# that stalled says nothing of a write that somebody else began meanwhile (ids rise in the order of beginning).
 _CLOSE = """
 closed AS (
     UPDATE attempts SET closed_at = clock_timestamp(), outcome = :outcome, cause = :cause
     WHERE id = :attempt_id AND outcome IS NULL
 ), undone AS (
     UPDATE attempts SET closed_at = coalesce(closed_at, clock_timestamp()), outcome = 'absent'
-    WHERE :absent AND item_id = :id AND kind = 'write' AND id <> :attempt_id
+    WHERE :absent AND item_id = :id AND kind = 'write' AND id < :attempt_id
       AND (outcome IS NULL OR outcome = 'unknown')
 )
 """
@@ -92,8 +95,13 @@ closed AS (
 )
 """
 
-# Cancelled while it ran, and nothing was written: it is told at once.
-_SOON = "CASE WHEN i.stop_writes AND :state = 'queued' AND NOT :in_doubt THEN 0 ELSE CAST(:due_in AS float8) END"
+# Cancelled while it ran, and nothing was written: it is told at once. A late proof while somebody else's write is open:
+# that write may have made a second one, which an audit finds.
+_SOON = """CASE
+            WHEN i.stop_writes AND :state = 'queued' AND NOT :in_doubt THEN 0
+            WHEN :proven AND EXISTS (SELECT FROM attempts a WHERE a.item_id = :id AND a.kind = 'write'
+                AND a.id > :attempt_id AND (a.outcome IS NULL OR a.outcome = 'unknown')) THEN :audit
+            ELSE CAST(:due_in AS float8) END"""
 
 _HELD = "b.token = :token"
 _PEEKED = "(b.rev = :rev AND (b.lease_until IS NULL OR b.lease_until < clock_timestamp()))"
@@ -130,6 +138,7 @@ def settle_unbegun(
         "outcome": closing.outcome if closing else None,
         "cause": closing.cause if closing else None,
         "unbegun": int(closing is not None),
+        "attempt_id": 0,
     }
     if held is None:
         return _settle(engine, _SETTLE_PEEKED, values)
@@ -156,6 +165,7 @@ def _move(move: Move) -> dict[str, Any]:
     return {
         "state": move.state.value,
         "due_in": move.due_in,
+        "audit": AUDIT_SECONDS,
         "result": json.dumps(move.proof.result) if move.proof else None,
         "provider_id": move.proof.provider_id if move.proof else None,
         "proven": move.proof is not None and move.state is State.SUCCEEDED,

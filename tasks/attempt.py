@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from booking.capabilities import Capabilities
-from booking.outcomes import Finding, HeldBack, Misconfigured, NotSent, Outcome, Unknown
+from booking.outcomes import Done, Finding, HeldBack, Misconfigured, NotSent, Outcome, Unknown
 from booking.states import Kind, State
 from dedupe.begin import begin
 from dedupe.items import Begun, Item
@@ -15,6 +15,7 @@ from providers.gate import Closed, Health, Verdict
 from providers.limiter import health_of
 from providers.ports import Line, Pms, Unreachable
 from tasks.clock import SendClock
+from tasks.decisions import Call
 from tasks.operations import OPERATIONS
 from tasks.runtime import Runtime
 
@@ -40,11 +41,12 @@ class Attempt:
     now: datetime
 
 
-def attempt(runtime: Runtime, item: Item, kind: Kind, held: Begun | None) -> Attempt | None:
-    """Make one call of `kind` for `item`, if pause and limiter let it through.
+def attempt(runtime: Runtime, item: Item, call: Call, held: Begun | None) -> Attempt | None:
+    """Make one call for `item`, if pause and limiter let it through.
 
     None: the mark was refused, somebody else has moved the item.
     """
+    kind = call.kind
     if item.paused:
         return Attempt(kind, HeldBack(PAUSED_SECONDS, "paused", sick=True), None, item, item.now)
     started = time.monotonic()
@@ -54,22 +56,22 @@ def attempt(runtime: Runtime, item: Item, kind: Kind, held: Begun | None) -> Att
         return Attempt(kind, HeldBack(permit.wait, permit.cause, permit.sick), None, item, _later(item.now, started))
     health, ended = Health(Verdict.NONE), None
     try:
-        ended = _try(runtime, item, kind, held, started)
+        ended = _try(runtime, item, call, held, started)
         health = health_of(ended.outcome) if ended else health
     finally:
         runtime.limiter.leave(item.provider, permit, health)
     return ended
 
 
-def _try(runtime: Runtime, item: Item, kind: Kind, held: Begun | None, started: float) -> Attempt | None:
+def _try(runtime: Runtime, item: Item, call: Call, held: Begun | None, started: float) -> Attempt | None:
     pms = runtime.providers[item.provider]
     try:
         line = pms.connect()
     except Unreachable as failure:
-        ended = Attempt(kind, NotSent(str(failure)), None, item, _later(item.now, started))
+        ended = Attempt(call.kind, NotSent(str(failure)), None, item, _later(item.now, started))
     else:
         with closing(line):
-            begun = _call(runtime, pms, line, item, kind, held)
+            begun = _call(runtime, pms, line, item, call, held)
         if begun is None:
             return None
         ended = begun
@@ -77,8 +79,8 @@ def _try(runtime: Runtime, item: Item, kind: Kind, held: Begun | None, started: 
     return ended
 
 
-def _call(runtime: Runtime, pms: Pms, line: Line, item: Item, kind: Kind, held: Begun | None) -> Attempt | None:
-    caps, operation = pms.capabilities, OPERATIONS[item.effect]
+def _call(runtime: Runtime, pms: Pms, line: Line, item: Item, call: Call, held: Begun | None) -> Attempt | None:
+    caps, operation, kind = pms.capabilities, OPERATIONS[item.effect], call.kind
     writes = kind is Kind.WRITE
     body = (item.request_bytes or operation.body(pms, item)) if writes else b""
     deadline = _deadline(caps, kind)
@@ -92,6 +94,7 @@ def _call(runtime: Runtime, pms: Pms, line: Line, item: Item, kind: Kind, held: 
         lease=deadline + LEASE_MARGIN,
         send_window=caps.send_window,
         body=body if writes else None,
+        same_key=call.same_key,
     )
     if begun is None:
         return None
@@ -122,6 +125,7 @@ def _count(item: Item, begun: Begun, body: bytes, outcome: Outcome | Finding) ->
         state=State.RUNNING,
         request_bytes=body,
         writes=item.writes + 1,
+        sends=item.sends + isinstance(outcome, Unknown | Done),
         first_sent_at=item.first_sent_at or begun.started_at,
         doubted_at=item.doubted_at or begun.started_at,
         last_send=max(item.last_send or begun.may_send_until, begun.may_send_until),

@@ -5,6 +5,7 @@ only if it may have had an effect.
 """
 
 import random
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from booking.capabilities import Capabilities
@@ -24,7 +25,7 @@ from booking.outcomes import (
     Unknown,
 )
 from booking.states import DeadLetter, Kind, State
-from dedupe.items import Item
+from dedupe.items import AUDIT_SECONDS, Item
 from tasks.decisions import READ_BACKOFF, READ_LEAST, READ_TRIES, Again, Call, Decision, Give, Later, Park, Settle
 
 #: Writes since an item was last armed. One repeat mends nearly all passing trouble; more only load a sick system.
@@ -41,8 +42,6 @@ UNKNOWN_SCHEDULE = (
     (timedelta(hours=1), 900.0),
     (timedelta(hours=6), 3600.0),
 )
-#: With two sends, or a failure that rests on absence, one more look-up this long after it settled.
-AUDIT_SECONDS = 300.0
 #: Those who wait for a sick provider come back within this much of each other, seconds: fewer at once than a breaker
 #: lets through after its probe, and all of them within the ten seconds in which throughput must be back.
 HELD_BACK_SPREAD = 5.0
@@ -62,12 +61,18 @@ def decide(
 ) -> Decision:
     """What comes next for `item` after an attempt of `kind` ended with `outcome`; None, None: at the start of a run."""
     if outcome is None:
-        return _start(item, caps, now)
-    if isinstance(outcome, HeldBack):
-        return _held_back(item, now, outcome)
-    if kind is Kind.WRITE:
-        return _after_write(outcome, item, caps, now)
-    return _after_check(outcome, item, caps, now)
+        decision = _start(item, caps, now)
+    elif isinstance(outcome, HeldBack):
+        decision = _held_back(item, now, outcome)
+    elif kind is Kind.WRITE:
+        decision = _after_write(outcome, item, caps, now)
+    else:
+        decision = _after_check(outcome, item, caps, now)
+    if isinstance(decision, Later) and decision.state is State.UNKNOWN and item.state is not State.UNKNOWN:
+        # Whatever it waits for: what is shown as unknown, a person knows of.
+        letter = (DeadLetter.UNKNOWN_OUTCOME, "in doubt for a minute")
+        return replace(decision, letters=(*decision.letters, letter))
+    return decision
 
 
 def decide_read(tries: int, outcome: Failure, left: float, chance: float) -> Again | Give:
@@ -94,7 +99,7 @@ def decide_read(tries: int, outcome: Failure, left: float, chance: float) -> Aga
 def _after_write(outcome: Outcome | Finding, item: Item, caps: Capabilities, now: datetime) -> Decision:
     match outcome:
         case Done(result):
-            return Settle(State.SUCCEEDED, result=result, audit=item.writes > 1 and caps.can_look_up)
+            return Settle(State.SUCCEEDED, result=result, audit=_audit(item, caps))
         case Rejected(row, _, values):
             return _rejected(item, caps, now, tool_error(row, **values))
         case NotSent():
@@ -110,13 +115,13 @@ def _after_write(outcome: Outcome | Finding, item: Item, caps: Capabilities, now
 def _after_check(outcome: Outcome | Finding, item: Item, caps: Capabilities, now: datetime) -> Decision:
     match outcome:
         case Found(result):
-            return Settle(State.SUCCEEDED, result=result, letters=_duplicates(outcome), audit=_audit(item, caps))
+            return Settle(State.SUCCEEDED, result=result, letters=_duplicates(item, outcome), audit=_audit(item, caps))
         case Mismatched(cause):
-            return _rest(item) if item.state in SETTLED else Park(DeadLetter.MISMATCH, cause)
+            return _mismatched(item, cause)
         case Absent(begun_at):
             return _absent(item, caps, now, begun_at)
         case NotSent() | Unknown():
-            return _look_again(item, now, outcome)
+            return _look_again(item, caps, now, outcome)
         case Misconfigured(cause):
             return _misconfigured(item, now, cause)
         case _:
@@ -145,17 +150,19 @@ def _start(item: Item, caps: Capabilities, now: datetime) -> Decision:
     if item.state in SETTLED:
         return Call(Kind.CHECK) if caps.can_look_up else _rest(item)
     if item.doubts:
+        again = key_live(item, caps, now) and _may_write(item, now) and not item.refusal
+        if again and (item.failures or not caps.can_look_up):
+            # Under a live key the write itself is the best look-up, where looking up told nothing or is not possible.
+            return Call(Kind.WRITE, same_key=True)
         if caps.can_look_up:
             return Call(Kind.CHECK)
-        if key_live(item, caps, now) and _may_write(item, now):
-            return Call(Kind.WRITE)
         return Park(DeadLetter.UNKNOWN_OUTCOME, "the write may have happened, and nothing can tell")
     if item.refusal:
         # It waited for the doubt about another write; a late answer has ended that.
-        return Settle(State.FAILED, item.refusal, raise_generation=True)
+        return Settle(State.FAILED, item.refusal, raise_generation=True, audit=_audit(item, caps, failed=True))
     if _may_write(item, now):
         return Call(Kind.WRITE)
-    return _not_written(item, now)
+    return replace(_not_written(item, now), audit=_audit(item, caps, failed=True))
 
 
 def _not_written(item: Item, now: datetime) -> Settle:
@@ -179,7 +186,7 @@ def _rest(item: Item) -> Settle:
 def _rejected(item: Item, caps: Capabilities, now: datetime, error: ToolError) -> Decision:
     if not item.doubts:
         # The refusal is stored at the provider under this key; asking again needs another.
-        return Settle(State.FAILED, error, raise_generation=True)
+        return Settle(State.FAILED, error, raise_generation=True, audit=_audit(item, caps, failed=True))
     return Later(_until(quiet_at(item, caps, now), now), _shown(item, now), refusal=error)
 
 
@@ -198,15 +205,15 @@ def _held_back(item: Item, now: datetime, outcome: HeldBack) -> Later:
     """Nothing was tried and nothing is spent. Spread out, so that not all who wait come back at the same instant."""
     wait = outcome.wait + _chance(item) * (HELD_BACK_SPREAD if outcome.sick else outcome.wait)
     if item.state in SETTLED:
-        return Later(wait, item.state, item.error, slow=False)
+        return _audit_later(item, wait)
     if not item.doubts:
         wait = min(wait, _until(item.expires_at, now))
-    return Later(wait, _shown(item, now), slow=outcome.sick)
+    return Later(wait, _shown(item, now), told_nothing=None, slow=outcome.sick)
 
 
 def _misconfigured(item: Item, now: datetime, cause: str) -> Decision:
     if item.state in SETTLED:
-        return _rest(item)
+        return _audit_later(item)
     letters = ((DeadLetter.MISCONFIGURED, cause),)
     if item.doubts:
         return Later(MISCONFIGURED_SECONDS, _shown(item, now), letters=letters, told_nothing=True)
@@ -222,16 +229,19 @@ def _unknown(item: Item, caps: Capabilities, now: datetime, cause: str) -> Decis
     return Park(DeadLetter.UNKNOWN_OUTCOME, cause)
 
 
-def _look_again(item: Item, now: datetime, outcome: NotSent | Unknown) -> Decision:
-    """A look-up that told nothing. It is repeated, not the write: an answered look-up is cheap and has no effect."""
+def _look_again(item: Item, caps: Capabilities, now: datetime, outcome: NotSent | Unknown) -> Decision:
+    """A look-up that told nothing."""
     if item.state in SETTLED:
-        return _rest(item)
+        return _audit_later(item)
     # A provider that takes no more requests has told when to come back; that is no sign that it can't tell.
     throttled = isinstance(outcome, NotSent) and outcome.code is ErrorCode.RATE_LIMITED
-    if throttled or _age(item, now) < SHOW_UNKNOWN_AFTER:
-        wait = max(min(LOOK_AGAIN * (item.failures + 1), LOOK_AGAIN_MOST), outcome.retry_after or 0.0)
-        return Later(wait, _shown(item, now), told_nothing=not throttled)
-    return Park(DeadLetter.UNKNOWN_OUTCOME, f"look-ups tell nothing: {outcome.cause}", _unknown_wait(item, now))
+    if not throttled and _age(item, now) >= SHOW_UNKNOWN_AFTER:
+        return Park(DeadLetter.UNKNOWN_OUTCOME, f"look-ups tell nothing: {outcome.cause}", _unknown_wait(item, now))
+    wait = max(min(LOOK_AGAIN * (item.failures + 1), LOOK_AGAIN_MOST), outcome.retry_after or 0.0)
+    if item.failures and not caps.honours_key(item.effect):
+        # Before quiet time only a find would tell anything; twice asked in vain, the next may as well prove absence.
+        wait = max(wait, _until(quiet_at(item, caps, now), now))
+    return Later(wait, _shown(item, now), told_nothing=not throttled)
 
 
 def _absent(item: Item, caps: Capabilities, now: datetime, begun_at: datetime) -> Decision:
@@ -253,18 +263,34 @@ def _absent(item: Item, caps: Capabilities, now: datetime, begun_at: datetime) -
         item.refusal or settled.error,
         absent=True,
         raise_generation=item.refusal is not None,
-        audit=True,
+        audit=_audit(item, caps, failed=True),
     )
 
 
-def _duplicates(found: Found) -> tuple[tuple[DeadLetter, str], ...]:
-    """All that exist under our reference beside the one the guest is told of."""
-    detail = f"exist too: {', '.join(found.others)}"
+def _mismatched(item: Item, cause: str) -> Decision:
+    if item.state not in SETTLED:
+        return Park(DeadLetter.MISMATCH, cause)
+    if item.state is State.SUCCEEDED:
+        return _rest(item)  # cancelled or changed since: the guest's own doing
+    return replace(_rest(item), letters=((DeadLetter.MISMATCH, cause),))
+
+
+def _duplicates(item: Item, found: Found) -> tuple[tuple[DeadLetter, str], ...]:
+    """All that exist under our reference beside the one the guest is told of: the one already told, else the first."""
+    exist = (found.provider_id, *found.others)
+    told = item.provider_id if item.provider_id in exist else found.provider_id
+    detail = f"exist beside {told}: {', '.join(one for one in exist if one != told)}"
     return ((DeadLetter.DUPLICATE, detail),) if found.others else ()
 
 
-def _audit(item: Item, caps: Capabilities) -> bool:
-    return item.state not in SETTLED and item.writes > 1 and caps.can_look_up
+def _audit(item: Item, caps: Capabilities, *, failed: bool = False) -> bool:
+    """Two sends may have had an effect, or one had none as far as a look-up could tell: look once more, later."""
+    return caps.can_look_up and item.state not in SETTLED and item.sends > (0 if failed else 1)
+
+
+def _audit_later(item: Item, wait: float = AUDIT_SECONDS) -> Later:
+    """The audit told nothing: again, with the settled state as it is."""
+    return Later(wait, item.state, item.error, told_nothing=None, slow=False)
 
 
 def _age(item: Item, now: datetime) -> timedelta:

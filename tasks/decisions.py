@@ -16,10 +16,14 @@ READ_LEAST = 0.5
 
 @dataclass(frozen=True)
 class Call:
-    """Call the provider now, in this run. `absent`: the look-up before proves that no earlier write had an effect."""
+    """Call the provider now, in this run. `absent`: the look-up before proves that no earlier write had an effect.
+
+    `same_key`: an earlier write is in doubt, and the live key stands in for a look-up.
+    """
 
     kind: Kind
     absent: bool = False
+    same_key: bool = False
 
 
 @dataclass(frozen=True)
@@ -37,14 +41,17 @@ class Settle:
 
 @dataclass(frozen=True)
 class Later:
-    """Run again in `due_in` seconds. `state` is shown until then; `slow`: with a notice for the guest."""
+    """Run again in `due_in` seconds. `state` is shown until then; `slow`: with a notice for the guest.
+
+    `told_nothing` lengthens the backoff; None leaves it as it is.
+    """
 
     due_in: float
     state: State
     error: ToolError | None = None
     refusal: ToolError | None = None
     letters: tuple[tuple[DeadLetter, str], ...] = ()
-    told_nothing: bool = False
+    told_nothing: bool | None = False
     slow: bool = True
 
 

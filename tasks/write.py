@@ -17,12 +17,12 @@ from booking.outcomes import (
 )
 from booking.states import Kind, State
 from dedupe.guards import note_failures
-from dedupe.items import Begun, Closing, Item, Move, Proof, Settled
+from dedupe.items import AUDIT_SECONDS, Begun, Closing, Item, Move, Proof, Settled
 from dedupe.pauses import pause
 from dedupe.peek import any_due, peek
 from dedupe.settle import close, settle, settle_unbegun
 from tasks.attempt import Attempt, attempt
-from tasks.decide import AUDIT_SECONDS, decide, runnable
+from tasks.decide import decide, runnable
 from tasks.decisions import Call, Later, Park, Settle
 from tasks.operations import OPERATIONS
 from tasks.runtime import Runtime
@@ -64,7 +64,7 @@ def _run(runtime: Runtime, item: Item) -> bool:
             close(runtime.engine, item, last.begun, _closing(last, absent=decision.absent))
         if decision.absent:
             item = replace(item, doubts=())
-        last = attempt(runtime, item, decision.kind, held)
+        last = attempt(runtime, item, decision, held)
         if last is None:
             return False
         item, held = replace(last.item, now=last.now), last.begun or held
@@ -86,7 +86,7 @@ def _end(
         closing = _closing(last, absent=absent) if last and not isinstance(last.outcome, HeldBack) else None
         settled = settle_unbegun(runtime.engine, item, held, kind.value, closing, move)
     runtime.at("settled")
-    if last is not None and isinstance(last.outcome, Misconfigured):
+    if last is not None and isinstance(last.outcome, Misconfigured) and last.outcome.certain:
         _pause(runtime, item.provider, last.outcome.cause)
     _tell(runtime, item, move, settled)
 

@@ -70,7 +70,8 @@ class Booking:
         good = [booking for booking in listing if booking.is_live() and not differences(item, booking)]
         if not good:
             return Mismatched(_why(item, listing), begun_at)
-        return Found(shown(good[0]), begun_at, others=tuple(booking.booking_id for booking in good[1:]))
+        first, *others = good
+        return Found(shown(first), begun_at, first.booking_id, tuple(booking.booking_id for booking in others))
 
     def provider_id(self, result: dict[str, object]) -> str:
         """The booking id."""

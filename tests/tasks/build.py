@@ -63,6 +63,7 @@ def an_item(**changes: Any) -> Item:
         token=None,
         lease_until=None,
         due_at=NOW,
+        provider_id=None,
         writes=0,
         failures=0,
         doubted_at=None,
@@ -71,6 +72,7 @@ def an_item(**changes: Any) -> Item:
         stop_writes=False,
         doubts=(),
         last_send=None,
+        sends=0,
         paused=False,
         now=NOW,
     )
@@ -88,6 +90,7 @@ def doubtful(sent_ago: float = 0.0, **changes: Any) -> Item:
         "doubted_at": sent - seconds(3),
         "first_sent_at": sent - seconds(3),
         "request_bytes": b"{}",
+        "sends": changes.get("writes", 1),
     }
     return an_item(**(defaults | changes))
 
@@ -95,7 +98,7 @@ def doubtful(sent_ago: float = 0.0, **changes: Any) -> Item:
 def settled(state: State, **changes: Any) -> Item:
     """An item that has been settled and is looked at once more."""
     error = tool_error("unavailable") if state is State.FAILED else None
-    return an_item(**({"state": state, "writes": 1, "error": error} | changes))
+    return an_item(**({"state": state, "writes": 1, "sends": 1, "error": error} | changes))
 
 
 def sold_out() -> ToolError:

@@ -10,7 +10,7 @@ from booking.capabilities import Capabilities
 from booking.errors import ErrorCode, tool_error
 from booking.outcomes import Absent, Finding, Found, Misconfigured, Mismatched, NotSent, Unknown
 from booking.states import DeadLetter, Kind, State
-from dedupe.items import Item
+from dedupe.items import AUDIT_SECONDS, Item
 from tasks.decide import LOOK_AGAIN_MOST, MAX_WRITES, MISCONFIGURED_SECONDS, decide
 from tasks.decisions import Call, Decision, Later, Park, Settle
 from tests.tasks.build import (
@@ -53,35 +53,42 @@ def quiet_item(**changes: Any) -> Item:
 
 @looking
 def test_what_is_found_has_succeeded(caps: Capabilities) -> None:
-    assert saw(Found(BOOKED, NOW), doubtful(), caps) == Settle(State.SUCCEEDED, result=BOOKED)
+    assert saw(Found(BOOKED, NOW, "B-9921"), doubtful(), caps) == Settle(State.SUCCEEDED, result=BOOKED)
 
 
 def test_what_is_found_succeeds_though_it_is_expired_stopped_refused_or_shown_as_unknown() -> None:
     for changes in (*NO_WRITE, {"refusal": sold_out()}, {"state": State.UNKNOWN}):
-        decision = saw(Found(BOOKED, NOW), doubtful(**changes))
+        decision = saw(Found(BOOKED, NOW, "B-9921"), doubtful(**changes))
         assert isinstance(decision, Settle)
         assert (decision.state, decision.error, decision.result) == (State.SUCCEEDED, None, BOOKED)
 
 
 def test_found_after_two_writes_is_audited_once() -> None:
-    first = saw(Found(BOOKED, NOW), doubtful(writes=2))
+    first = saw(Found(BOOKED, NOW, "B-9921"), doubtful(writes=2, sends=2))
     assert isinstance(first, Settle)
     assert first.audit
-    second = saw(Found(BOOKED, NOW), settled(State.SUCCEEDED, writes=2))
+    second = saw(Found(BOOKED, NOW, "B-9921"), settled(State.SUCCEEDED, writes=2, sends=2))
     assert isinstance(second, Settle)
     assert not second.audit
 
 
 def test_further_live_ones_under_our_reference_become_a_dead_letter() -> None:
-    decision = saw(Found(BOOKED, NOW, others=("B-9922", "B-9923")), doubtful(writes=2))
+    decision = saw(Found(BOOKED, NOW, "B-9921", ("B-9922", "B-9923")), doubtful(writes=2))
     assert isinstance(decision, Settle)
     assert decision.state is State.SUCCEEDED
-    assert decision.letters == ((DeadLetter.DUPLICATE, "exist too: B-9922, B-9923"),)
+    assert decision.letters == ((DeadLetter.DUPLICATE, "exist beside B-9921: B-9922, B-9923"),)
+
+
+def test_an_audit_keeps_the_one_already_told_and_names_the_others() -> None:
+    told = settled(State.SUCCEEDED, provider_id="B-9922", sends=2)
+    decision = saw(Found(BOOKED, NOW, "B-9921", ("B-9922",)), told)
+    assert isinstance(decision, Settle)
+    assert decision.letters == ((DeadLetter.DUPLICATE, "exist beside B-9922: B-9921"),)
 
 
 @pytest.mark.parametrize("state", [State.FAILED, State.CANCELLED])
 def test_an_audit_that_finds_what_was_told_as_not_done_brings_the_proof(state: State) -> None:
-    decision = saw(Found(BOOKED, NOW), settled(state))
+    decision = saw(Found(BOOKED, NOW, "B-9921"), settled(state))
     assert isinstance(decision, Settle)
     assert (decision.state, decision.result) == (State.SUCCEEDED, BOOKED)
 
@@ -96,10 +103,25 @@ def test_something_else_under_our_reference_waits_for_a_person(caps: Capabilitie
 
 
 @pytest.mark.parametrize("state", SETTLED)
-@pytest.mark.parametrize("finding", [Mismatched("x", NOW), Absent(NOW), Unknown("x"), NotSent("x"), Misconfigured("x")])
-def test_an_audit_without_a_proof_changes_nothing(state: State, finding: Finding) -> None:
+def test_an_audit_that_finds_nothing_changes_nothing(state: State) -> None:
     item = settled(state, writes=2)
-    assert saw(finding, item) == Settle(state, item.error)
+    assert saw(Absent(NOW), item) == Settle(state, item.error)
+
+
+@pytest.mark.parametrize("state", SETTLED)
+def test_an_audit_that_finds_something_else_matters_where_nothing_was_told_to_exist(state: State) -> None:
+    decision = saw(Mismatched("B-1 has other dates", NOW), settled(state))
+    assert isinstance(decision, Settle)
+    assert decision.state is state
+    told = () if state is State.SUCCEEDED else ((DeadLetter.MISMATCH, "B-1 has other dates"),)
+    assert decision.letters == told
+
+
+@pytest.mark.parametrize("state", SETTLED)
+@pytest.mark.parametrize("finding", [Unknown("x"), NotSent("x"), Misconfigured("x")])
+def test_an_audit_that_is_told_nothing_comes_again_and_leaves_the_state(state: State, finding: Finding) -> None:
+    item = settled(state, writes=2)
+    assert saw(finding, item) == Later(AUDIT_SECONDS, state, item.error, told_nothing=None, slow=False)
 
 
 # Absent, key live.
@@ -229,7 +251,8 @@ def test_a_look_up_that_tells_nothing_is_repeated_and_nothing_is_written(caps: C
         assert isinstance(decision, Later)
         assert decision.told_nothing
         waits.append(decision.due_in)
-    assert waits == [5, 10, 15]
+    # Without a key, a third look-up waits until it can prove absence.
+    assert waits == ([5, 10, 15] if caps is KEYED else [5, pytest.approx(40, abs=0.1), pytest.approx(40, abs=0.1)])
 
 
 def test_many_earlier_tries_that_reached_nobody_do_not_delay_the_look_up_beyond_a_minute() -> None:

@@ -86,7 +86,7 @@ class World:
             case "misconfigured":
                 return Misconfigured("HTTP 401")
             case _:
-                return Found({"booking_id": "B-1"}, begun_at) if there else Absent(begun_at)
+                return Found({"booking_id": "B-1"}, begun_at, "B-1") if there else Absent(begun_at)
 
 
 def one_run(world: World, item: Item) -> tuple[Item, Settle | None]:

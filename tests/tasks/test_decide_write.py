@@ -48,11 +48,18 @@ def test_a_confirmed_write_succeeds(caps: Capabilities) -> None:
 
 @looking
 def test_after_two_possible_sends_a_success_is_audited(caps: Capabilities) -> None:
-    assert wrote(Done(BOOKED), an_item(writes=2), caps) == Settle(State.SUCCEEDED, result=BOOKED, audit=True)
+    assert wrote(Done(BOOKED), an_item(writes=2, sends=2), caps) == Settle(State.SUCCEEDED, result=BOOKED, audit=True)
 
 
 def test_nothing_is_audited_where_nothing_can_be_looked_up() -> None:
-    assert wrote(Done(BOOKED), an_item(writes=2), KEYED_BLIND) == Settle(State.SUCCEEDED, result=BOOKED)
+    assert wrote(Done(BOOKED), an_item(writes=2, sends=2), KEYED_BLIND) == Settle(State.SUCCEEDED, result=BOOKED)
+
+
+@looking
+def test_a_refusal_after_a_write_that_nobody_found_is_audited(caps: Capabilities) -> None:
+    """The first may have come late and taken the last room."""
+    decision = wrote(REFUSED, an_item(writes=2, sends=1), caps)
+    assert decision == Settle(State.FAILED, sold_out(), raise_generation=True, audit=True)
 
 
 @every
@@ -178,7 +185,7 @@ def test_without_a_look_up_a_live_key_allows_to_send_again() -> None:
     decision = wrote(Unknown("HTTP 503"), doubtful(), KEYED_BLIND)
     assert isinstance(decision, Later)
     assert decision.told_nothing
-    assert start(doubtful(), KEYED_BLIND) == Call(Kind.WRITE)
+    assert start(doubtful(), KEYED_BLIND) == Call(Kind.WRITE, same_key=True)
 
 
 @pytest.mark.parametrize(

@@ -115,26 +115,38 @@ def test_where_absence_proves_nothing_a_person_is_asked_and_nothing_written(
     assert len(at.writes()) == 1
 
 
-def test_a_look_up_that_tells_nothing_is_repeated_and_not_the_write(desk: Desks, pms: Pms) -> None:
+def test_without_a_key_a_look_up_that_tells_nothing_is_repeated_and_not_the_write(desk: Desks, pms: Pms) -> None:
+    at = desk("lookup-only")
+    pms.fault("reset_after_commit", match=CREATE, times=1)
+    pms.fault("status", status=503, match={"operation": "find"}, times=1)
+    item = at.ask()
+    told = at.run(item)
+    assert seconds_until(told.due_at, told) == pytest.approx(5, abs=0.5)
+    assert at.later(item, 5).state is State.SUCCEEDED
+    assert len(at.writes()) == 1
+
+
+def test_under_a_live_key_the_write_itself_is_the_look_up_where_looking_up_told_nothing(desk: Desks, pms: Pms) -> None:
     at = desk()
     pms.fault("reset_after_commit", match=CREATE, times=1)
-    pms.fault("status", status=503, match={"operation": "find"}, times=3)
+    pms.fault("status", status=503, match={"operation": "find"})
     item = at.ask()
-    waits = []
-    told = at.run(item)
-    for _ in range(2):
-        waits.append(seconds_until(told.due_at, told))
-        told = at.later(item, 5)
-    assert waits == pytest.approx([5, 10], abs=0.5)
-    told = at.later(item, 120)
-    assert told.state is State.SUCCEEDED
-    assert len(at.writes()) == 1
+    at.run(item)
+    assert at.later(item, 5).state is State.SUCCEEDED
+    first, second = at.writes()
+    assert (first["key"], first["body"], first["effect"], second["effect"]) == (
+        second["key"],
+        second["body"],
+        True,
+        False,
+    )
+    assert len(pms.bookings()) == 1
 
 
 def test_a_doubt_of_a_minute_is_shown_as_unknown_and_looked_up_until_it_is_solved(
     desk: Desks, pms: Pms, engine: Engine
 ) -> None:
-    at = desk()
+    at = desk("lookup-only")
     pms.fault("reset_after_commit", match=CREATE, times=1)
     pms.fault("status", status=503, match={"operation": "find"})
     item = at.ask()
