@@ -31,9 +31,9 @@ CREATE TABLE failures (
     call            text NOT NULL,
     unavailable     boolean NOT NULL,
     at              timestamptz NOT NULL DEFAULT clock_timestamp(),
-    FOREIGN KEY (tenant_id, conversation_id) REFERENCES conversations
+    FOREIGN KEY (conversation_id, tenant_id) REFERENCES conversations (id, tenant_id)
 );
-CREATE INDEX failures_conversation ON failures (tenant_id, conversation_id, round);
+CREATE INDEX failures_conversation ON failures (conversation_id, tenant_id, round);
 CREATE INDEX failures_age ON failures (at);
 
 -- The agent was told that the outcome is unknown; the verdict on it is an event.
