@@ -21,10 +21,11 @@ FROM items i CROSS JOIN LATERAL (
 WHERE i.id = :id
 """)
 
-# A message is a token: where its own item can't run, it runs any other that is due.
+# A message is a token: where its own item can't run, it runs any other that is due. Only those that run just now are
+# passed by. now(), not clock_timestamp(): an index takes no value that may change within the statement.
 _ANY_DUE = text("""
 SELECT id FROM items
-WHERE publish_at IS NOT NULL AND queue = :queue AND due_at <= now() AND (lease_until IS NULL OR lease_until < now())
+WHERE queue = :queue AND due_at <= now() AND (lease_until IS NULL OR lease_until < now())
 ORDER BY due_at LIMIT 1
 """)
 

@@ -6,12 +6,13 @@ from sqlalchemy import Engine, text
 
 # SKIP LOCKED: any number of caretakers share the work. Each message sent for an unclaimed item doubles the wait for the
 # next one (5 s, 10 s, … 640 s), so that a long queue isn't flooded with copies. But what expires is told when it does.
+# now() in the condition: an index takes no value that may change within the statement, as clock_timestamp() does.
 _TAKE = text("""
 UPDATE items SET publish_at = least(
         clock_timestamp() + 5 * 2 ^ least(published, 7) * interval '1 s',
         CASE WHEN state = 'queued' AND expires_at > clock_timestamp() THEN expires_at + interval '0.05 s' END),
     published = published + 1
-WHERE id IN (SELECT id FROM items WHERE publish_at <= clock_timestamp() AND queue = ANY(:queues)
+WHERE id IN (SELECT id FROM items WHERE queue = :queue AND publish_at <= now()
              ORDER BY publish_at LIMIT :most FOR UPDATE SKIP LOCKED)
 RETURNING id, queue
 """)
@@ -25,9 +26,12 @@ WHERE id = ANY(:ids) AND publish_at IS NOT NULL
 
 def take_due(engine: Engine, queues: Sequence[str], most: int) -> list[tuple[int, str]]:
     """At most `most` items (id, queue) of `queues` that want a message; marked as published by this call."""
+    taken: list[tuple[int, str]] = []
     with engine.connect() as connection:
-        rows = connection.execute(_TAKE, {"queues": list(queues), "most": most}).all()
-    return [(row.id, row.queue) for row in rows]
+        for queue in queues:
+            rows = connection.execute(_TAKE, {"queue": queue, "most": most - len(taken)}).all()
+            taken += [(row.id, row.queue) for row in rows]
+    return taken
 
 
 def give_back(engine: Engine, ids: Sequence[int]) -> None:

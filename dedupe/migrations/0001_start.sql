@@ -91,8 +91,9 @@ CREATE TABLE items (
 );
 CREATE INDEX items_base ON items (base);
 CREATE INDEX items_conversation ON items (conversation_id, tenant_id);
-CREATE INDEX items_reference ON items (reference);
-CREATE INDEX items_publish ON items (publish_at) WHERE publish_at IS NOT NULL;
+-- The relay and a worker without work ask for the first of a queue: each reads just the rows that it takes.
+CREATE INDEX items_publish ON items (queue, publish_at) WHERE publish_at IS NOT NULL;
+CREATE INDEX items_due ON items (queue, due_at) WHERE due_at IS NOT NULL;
 
 -- Which intents asked for which items; position is the place in the answer.
 CREATE TABLE links (
