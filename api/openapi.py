@@ -1,10 +1,11 @@
 """The OpenAPI document: part of the product, read by agents' authors and by client generators."""
 
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Literal
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from api import examples
@@ -199,14 +200,13 @@ def install(app: FastAPI) -> None:
 
 def _schemas() -> dict[str, Any]:
     answers = (IntentAnswer, ReadAnswer, ConversationAnswer, EventsAnswer, Problem, Readiness)
-    _, defs = models_json_schema(
-        [
-            (model, "validation")
-            for model in (*(tool.arguments for tool in TOOLS.values()), *READ_TOOLS.values(), Steer, Lift)
-        ]
-        + [(model, "serialization") for model in answers],
-        ref_template=_REF,
-    )
+    asked: list[type[BaseModel]] = [tool.arguments for tool in TOOLS.values()]
+    asked += [*READ_TOOLS.values(), Steer, Lift]
+    given: list[tuple[type[BaseModel], Literal["validation", "serialization"]]] = [
+        *((model, "validation") for model in asked),
+        *((model, "serialization") for model in answers),
+    ]
+    _, defs = models_json_schema(given, ref_template=_REF)
     schemas: dict[str, Any] = defs["$defs"]
     conversation = Submit.model_json_schema()["properties"]["conversation_id"]
     schemas["Submit"] = {

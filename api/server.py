@@ -16,7 +16,7 @@ from dedupe.engine import make_engine
 from providers.limiter import Limiter, Limits
 from providers.line import bound_name_resolution
 from providers.reference import reference_pms
-from tasks.message import PUBLISH_SECONDS, make_app
+from tasks.message import PUBLISH_SECONDS, make_app, queue_names
 from tasks.publish import Publisher
 from tasks.read import Reads
 from tasks.wake import redis_client
@@ -66,7 +66,7 @@ def build_server(settings: Settings, ready: Callable[[int], None] | None = None)
         redis_url = None
     deps = Deps(
         engine=make_engine(settings.database_url.get_secret_value(), CONNECTIONS, pool_timeout=POOL_SECONDS),
-        publisher=Publisher(make_app(broker_url, PUBLISH_SECONDS)),
+        publisher=Publisher(make_app(broker_url, PUBLISH_SECONDS, queue_names(settings.providers))),
         redis_url=redis_url,
         properties=settings.properties,
         lifetime=settings.expires_after,

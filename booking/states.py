@@ -55,11 +55,18 @@ class Kind(StrEnum):
 
 
 class Queue(StrEnum):
-    """Broker queues. Separate queues instead of priorities: Redis and RabbitMQ order priorities in opposite ways."""
+    """Kinds of broker queues. Queues instead of priorities: Redis and RabbitMQ order priorities in opposite ways.
+
+    Each provider has its own queue of each kind, so that the backlog of a sick one doesn't stand before the others.
+    """
 
     BOOKINGS = "bookings"
     BATCH = "batch"
     QUARANTINE = "quarantine"
+
+    def of(self, provider: str) -> str:
+        """The queue of this kind for one provider."""
+        return f"{self.value}.{provider}"
 
 
 def outcome_of(states: list[State]) -> IntentOutcome | None:

@@ -114,7 +114,7 @@ def _broker(url: str) -> Finding:
     from tasks.message import make_app
 
     try:
-        with make_app(url, _SECONDS).connection_for_write() as connection:
+        with make_app(url, _SECONDS, []).connection_for_write() as connection:
             connection.ensure_connection(max_retries=1, interval_start=0, timeout=_SECONDS)
     except Exception as error:  # noqa: BLE001 - whatever the broker's client raises
         return Finding("broker", False, f"{_place(url)}: {_said(error)}", "start it, or correct ROOMKEY_BROKER_URL")

@@ -48,7 +48,7 @@ def worker(
         settings = settings.model_copy(update={"worker": settings.worker.model_copy(update={"threads": threads})})
     from workers.worker import serve
 
-    serve(settings, names)
+    serve(settings, [Queue(name) for name in names])
 
 
 def caretaker(config: Config = None, data: Data = FOLDER) -> None:

@@ -4,7 +4,6 @@ All times are the database's. `item` already counts the attempt that just ended:
 only if it may have had an effect.
 """
 
-import random
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -27,21 +26,19 @@ from booking.outcomes import (
 from booking.states import DeadLetter, Kind, State
 from dedupe.items import AUDIT_SECONDS, Item
 from tasks.decisions import READ_BACKOFF, READ_LEAST, READ_TRIES, Again, Call, Decision, Give, Later, Park, Settle
+from tasks.waits import (
+    LOOK_AGAIN,
+    LOOK_AGAIN_MOST,
+    SHOW_UNKNOWN_AFTER,
+    backoff,
+    chance_of,
+    doubt_age,
+    unknown_wait,
+    until,
+)
 
 #: Writes since an item was last armed. One repeat mends nearly all passing trouble; more only load a sick system.
 MAX_WRITES = 2
-#: Waits between tries that reached nobody, seconds: full jitter up to BACKOFF * 2^n, at most BACKOFF_MOST.
-BACKOFF, BACKOFF_MOST = 1.0, 60.0
-#: Waits between look-ups that told nothing, seconds: LOOK_AGAIN more each time, at most LOOK_AGAIN_MOST.
-LOOK_AGAIN, LOOK_AGAIN_MOST = 5.0, 60.0
-#: An item in doubt this long is shown as unknown, and a person is asked.
-SHOW_UNKNOWN_AFTER = timedelta(minutes=1)
-#: How often an unknown one is looked up, by how long it has been in doubt; then once a day.
-UNKNOWN_SCHEDULE = (
-    (timedelta(minutes=10), 300.0),
-    (timedelta(hours=1), 900.0),
-    (timedelta(hours=6), 3600.0),
-)
 #: Those who wait for a sick provider come back within this much of each other, seconds: fewer at once than a breaker
 #: lets through after its probe, and all of them within the ten seconds in which throughput must be back.
 HELD_BACK_SPREAD = 5.0
@@ -187,27 +184,27 @@ def _rejected(item: Item, caps: Capabilities, now: datetime, error: ToolError) -
     if not item.doubts:
         # The refusal is stored at the provider under this key; asking again needs another.
         return Settle(State.FAILED, error, raise_generation=True, audit=_audit(item, caps, failed=True))
-    return Later(_until(quiet_at(item, caps, now), now), _shown(item, now), refusal=error)
+    return Later(until(quiet_at(item, caps, now), now), _shown(item, now), refusal=error)
 
 
 def _not_sent(item: Item, caps: Capabilities, now: datetime, outcome: NotSent) -> Decision:
     error = tool_error("rate_limited" if outcome.code is ErrorCode.RATE_LIMITED else "unavailable")
-    wait = max(_backoff(item), outcome.retry_after or 0.0)
+    wait = max(backoff(item), outcome.retry_after or 0.0)
     if item.doubts:
-        wait = max(wait, _until(quiet_at(item, caps, now), now))
+        wait = max(wait, until(quiet_at(item, caps, now), now))
         return Later(wait, _shown(item, now), told_nothing=True)
     # Never beyond its time: it is then settled at once, not told late.
-    wait = min(wait, _until(item.expires_at, now))
+    wait = min(wait, until(item.expires_at, now))
     return Later(wait, State.QUEUED, error=error, told_nothing=True)
 
 
 def _held_back(item: Item, now: datetime, outcome: HeldBack) -> Later:
     """Nothing was tried and nothing is spent. Spread out, so that not all who wait come back at the same instant."""
-    wait = outcome.wait + _chance(item) * (HELD_BACK_SPREAD if outcome.sick else outcome.wait)
+    wait = outcome.wait + chance_of(item) * (HELD_BACK_SPREAD if outcome.sick else outcome.wait)
     if item.state in SETTLED:
         return _audit_later(item, wait)
     if not item.doubts:
-        wait = min(wait, _until(item.expires_at, now))
+        wait = min(wait, until(item.expires_at, now))
     return Later(wait, _shown(item, now), told_nothing=None, slow=outcome.sick)
 
 
@@ -217,7 +214,7 @@ def _misconfigured(item: Item, now: datetime, cause: str) -> Decision:
     letters = ((DeadLetter.MISCONFIGURED, cause),)
     if item.doubts:
         return Later(MISCONFIGURED_SECONDS, _shown(item, now), letters=letters, told_nothing=True)
-    wait = min(MISCONFIGURED_SECONDS, _until(item.expires_at, now))
+    wait = min(MISCONFIGURED_SECONDS, until(item.expires_at, now))
     return Later(wait, State.QUEUED, error=tool_error("unavailable"), letters=letters, told_nothing=True)
 
 
@@ -225,7 +222,7 @@ def _unknown(item: Item, caps: Capabilities, now: datetime, cause: str) -> Decis
     if caps.can_look_up:
         return Call(Kind.CHECK)
     if key_live(item, caps, now) and _may_write(item, now):
-        return Later(_backoff(item), _shown(item, now), told_nothing=True)
+        return Later(backoff(item), _shown(item, now), told_nothing=True)
     return Park(DeadLetter.UNKNOWN_OUTCOME, cause)
 
 
@@ -235,12 +232,12 @@ def _look_again(item: Item, caps: Capabilities, now: datetime, outcome: NotSent 
         return _audit_later(item)
     # A provider that takes no more requests has told when to come back; that is no sign that it can't tell.
     throttled = isinstance(outcome, NotSent) and outcome.code is ErrorCode.RATE_LIMITED
-    if not throttled and _age(item, now) >= SHOW_UNKNOWN_AFTER:
-        return Park(DeadLetter.UNKNOWN_OUTCOME, f"look-ups tell nothing: {outcome.cause}", _unknown_wait(item, now))
+    if not throttled and doubt_age(item, now) >= SHOW_UNKNOWN_AFTER:
+        return Park(DeadLetter.UNKNOWN_OUTCOME, f"look-ups tell nothing: {outcome.cause}", unknown_wait(item, now))
     wait = max(min(LOOK_AGAIN * (item.failures + 1), LOOK_AGAIN_MOST), outcome.retry_after or 0.0)
     if item.failures and not caps.honours_key(item.effect):
         # Before quiet time only a find would tell anything; twice asked in vain, the next may as well prove absence.
-        wait = max(wait, _until(quiet_at(item, caps, now), now))
+        wait = max(wait, until(quiet_at(item, caps, now), now))
     return Later(wait, _shown(item, now), told_nothing=not throttled)
 
 
@@ -251,10 +248,10 @@ def _absent(item: Item, caps: Capabilities, now: datetime, begun_at: datetime) -
         return Call(Kind.WRITE)
     quiet = quiet_at(item, caps, now)
     if begun_at < quiet:
-        return Later(_until(quiet, now), _shown(item, now))
+        return Later(until(quiet, now), _shown(item, now))
     if not caps.absence_provable:
         detail = "the look-up finds nothing, which proves nothing at this provider"
-        return Park(DeadLetter.UNKNOWN_OUTCOME, detail, _unknown_wait(item, now))
+        return Park(DeadLetter.UNKNOWN_OUTCOME, detail, unknown_wait(item, now))
     if _may_write(item, now) and not item.refusal:
         return Call(Kind.WRITE, absent=True)
     settled = _not_written(item, now)
@@ -293,31 +290,7 @@ def _audit_later(item: Item, wait: float = AUDIT_SECONDS) -> Later:
     return Later(wait, item.state, item.error, told_nothing=None, slow=False)
 
 
-def _age(item: Item, now: datetime) -> timedelta:
-    return now - (item.doubted_at or now)
-
-
 def _shown(item: Item, now: datetime) -> State:
-    if item.state is State.UNKNOWN or _age(item, now) >= SHOW_UNKNOWN_AFTER:
+    if item.state is State.UNKNOWN or doubt_age(item, now) >= SHOW_UNKNOWN_AFTER:
         return State.UNKNOWN
     return State.QUEUED
-
-
-def _unknown_wait(item: Item, now: datetime) -> float:
-    age = _age(item, now)
-    return next((wait for until, wait in UNKNOWN_SCHEDULE if age < until), 86_400.0)
-
-
-def _until(moment: datetime, now: datetime) -> float:
-    # A hair later than the moment, so that the run really starts after it.
-    return max((moment - now).total_seconds(), 0.0) + 0.05
-
-
-def _backoff(item: Item) -> float:
-    """Full jitter."""
-    return _chance(item) * min(BACKOFF * 2.0 ** min(item.failures + 1, 10), BACKOFF_MOST)
-
-
-def _chance(item: Item) -> float:
-    """A number in [0, 1), drawn from the item, so that the decision stays a function of its arguments."""
-    return random.Random(f"{item.id}:{item.rev}").random()  # noqa: S311 - spreads load, hides nothing

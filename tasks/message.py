@@ -3,6 +3,8 @@
 Why each option is there: docs/decisions/0002-messages-are-hints.md.
 """
 
+from collections.abc import Iterable
+
 from celery import Celery
 from kombu import Queue as BrokerQueue
 
@@ -16,8 +18,13 @@ PUBLISH_SECONDS = 0.25
 WORKER_SECONDS = 5.0
 
 
-def make_app(broker_url: str, socket_timeout: float) -> Celery:
-    """A Celery app on `broker_url` (redis://…, amqp://…). `socket_timeout` is in seconds."""
+def queue_names(providers: Iterable[str], kinds: Iterable[Queue] = tuple(Queue)) -> list[str]:
+    """The queues of these kinds for these providers."""
+    return [kind.of(provider) for kind in kinds for provider in sorted(providers)]
+
+
+def make_app(broker_url: str, socket_timeout: float, queues: Iterable[str]) -> Celery:
+    """A Celery app on `broker_url` (redis://…, amqp://…) with these queues. `socket_timeout` is in seconds."""
     app = Celery("roomkey", broker=broker_url, set_as_current=False)
     app.conf.update(
         task_serializer="json",
@@ -27,8 +34,7 @@ def make_app(broker_url: str, socket_timeout: float) -> Celery:
         task_acks_late=True,
         task_acks_on_failure_or_timeout=True,
         task_publish_retry=False,
-        task_default_queue=Queue.BOOKINGS.value,
-        task_queues=[BrokerQueue(queue.value) for queue in Queue],
+        task_queues=[BrokerQueue(queue) for queue in queues],
         worker_prefetch_multiplier=1,
         worker_send_task_events=False,
         worker_hijack_root_logger=False,

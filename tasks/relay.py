@@ -5,7 +5,6 @@ from typing import Any
 
 from celery import Celery
 
-from booking.states import Queue
 from dedupe.engine import Engine
 from dedupe.relay import give_back, take_due
 from tasks.publish import Publisher
@@ -19,7 +18,7 @@ BATCH = 200
 
 
 def relay_once(engine: Engine, app: Celery, publisher: Publisher) -> int:
-    """Publish what is due, up to the window of each queue. Returns the number of messages sent."""
+    """Publish what is due in the app's queues, up to the window of each. Returns the number of messages sent."""
     room = _room(app)
     sent = 0
     for queue, free in room.items():
@@ -36,13 +35,13 @@ def _room(app: Celery) -> dict[str, int]:
     """How many messages each queue may still take; none at all while the broker is away."""
     try:
         with app.connection_for_write() as connection:
-            return {queue.value: WINDOW - _waiting(connection.default_channel, queue) for queue in Queue}
+            return {name: WINDOW - _waiting(connection.default_channel, name) for name in app.amqp.queues}
     except Exception as failure:  # noqa: BLE001 - whatever the broker's client raises: try again next round
         log.warning("the relay can't reach the broker: %s", type(failure).__name__)
         return {}
 
 
-def _waiting(channel: Any, queue: Queue) -> int:
+def _waiting(channel: Any, queue: str) -> int:
     """The messages in a queue. Declared, not asked for passively: Redis forgets an empty queue, and asking fails."""
-    declared = channel.queue_declare(queue=queue.value, durable=True, auto_delete=False)
+    declared = channel.queue_declare(queue=queue, durable=True, auto_delete=False)
     return int(declared.message_count)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from booking.settings import Settings
+from booking.states import Queue
 from tasks.runtime import Runtime
 from workers import assemble, caretaker, worker
 
@@ -34,10 +35,10 @@ def main() -> None:
         case ["caretaker"]:
             caretaker.serve(settings)
         case ["worker"]:
-            worker.serve(settings, ["bookings"])
+            worker.serve(settings, [Queue.BOOKINGS])
         case ["worker", step]:
             setattr(assemble, "runtime", dying(assemble.runtime, step))  # noqa: B010 - a function can't be assigned to
-            worker.serve(settings, ["bookings"])
+            worker.serve(settings, [Queue.BOOKINGS])
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from booking.settings import Settings
 from dedupe.engine import DatabaseAway, or_away
 from dedupe.prune import prune_once
-from tasks.message import make_app
+from tasks.message import make_app, queue_names
 from tasks.publish import Publisher
 from tasks.relay import relay_once
 from workers import assemble
@@ -40,7 +40,7 @@ def serve(settings: Settings) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     engine = assemble.database(settings, 2)
-    app = make_app(assemble.broker_url(settings), socket_timeout=1.0)
+    app = make_app(assemble.broker_url(settings), 1.0, queue_names(settings.providers))
     publisher = Publisher(app, budget=5.0)
     jobs = [
         Job("relay", lambda: relay_once(engine, app, publisher), RELAY_EVERY),

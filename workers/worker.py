@@ -12,7 +12,7 @@ from booking.settings import Settings
 from booking.states import Queue
 from dedupe.engine import DatabaseAway, or_away
 from providers.line import bound_name_resolution
-from tasks.message import RUN_ITEM, WORKER_SECONDS, make_app
+from tasks.message import RUN_ITEM, WORKER_SECONDS, make_app, queue_names
 from tasks.runtime import Runtime
 from tasks.write import run_message
 from workers import assemble
@@ -20,15 +20,16 @@ from workers import assemble
 log = logging.getLogger("roomkey.worker")
 
 
-def serve(settings: Settings, queues: Sequence[str]) -> None:
-    """Run items of `queues` until SIGTERM, which lets running items finish. Raises `assemble.Incomplete`."""
+def serve(settings: Settings, kinds: Sequence[Queue]) -> None:
+    """Run items of these kinds until SIGTERM, which lets running items finish. Raises `assemble.Incomplete`."""
     bound_name_resolution()
     # Celery warns root of pickle; only JSON is accepted here.
     warnings.filterwarnings("ignore", category=SecurityWarning)
     # Two lines a message, each costing as much as a small query; our own attempt line says more.
     for noisy in ("celery.app.trace", "celery.worker.strategy"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    app = worker_app(assemble.broker_url(settings), assemble.runtime(settings))
+    queues = queue_names(settings.providers, kinds)
+    app = worker_app(assemble.broker_url(settings), assemble.runtime(settings), queues)
     app.worker_main(
         [
             "--quiet",  # an option of celery itself: it must come first
@@ -44,14 +45,14 @@ def serve(settings: Settings, queues: Sequence[str]) -> None:
     )
 
 
-def worker_app(broker: str, runtime: Runtime) -> Celery:
+def worker_app(broker: str, runtime: Runtime, queues: Sequence[str]) -> Celery:
     """The app with its one task."""
-    app = make_app(broker, WORKER_SECONDS)
+    app = make_app(broker, WORKER_SECONDS, queues)
 
     @app.task(name=RUN_ITEM, bind=True, max_retries=0, acks_late=True, ignore_result=True, shared=False)
     def run_item(self: Task, item_id: Any) -> None:
         info = self.request.delivery_info or {}
-        _run(runtime, item_id, info.get("routing_key") or Queue.BOOKINGS.value)
+        _run(runtime, item_id, str(info.get("routing_key")))
 
     return app
 

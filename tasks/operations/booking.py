@@ -27,14 +27,15 @@ def _several(asking: Asking, arguments: BookRooms) -> list[Wanted]:
 def _wanted(asking: Asking, stay: Stay) -> Wanted:
     """One room as an effect. `create_booking` and a one-room `book_rooms` make the same one."""
     secret, conversation = asking.caller.secret, asking.conversation_id
+    provider = asking.properties[stay.property].provider
     return Wanted(
         base=keys.base_key(secret, conversation, EFFECT, keys.booking_identity(stay)),
         fingerprint=keys.fingerprint(secret, stay),
         request=stay.model_dump(mode="json", exclude_none=True),
         scope=conversation,
         effect=EFFECT,
-        queue=Queue.BOOKINGS,
-        provider=asking.properties[stay.property].provider,
+        queue=Queue.BOOKINGS.of(provider),
+        provider=provider,
     )
 
 

@@ -20,7 +20,7 @@ from booking.settings import Settings
 from booking.states import Queue
 from dedupe.engine import Engine, make_engine
 from providers.line import Broken, open_line
-from tasks.message import PUBLISH_SECONDS, RUN_ITEM, WORKER_SECONDS, make_app
+from tasks.message import PUBLISH_SECONDS, RUN_ITEM, WORKER_SECONDS, make_app, queue_names
 from tasks.runtime import Runtime
 from tasks.wake import Waker
 from tests.providers.servers import serving
@@ -47,7 +47,7 @@ def runtime() -> Iterator[Runtime]:
 @pytest.fixture(scope="module")
 def app(runtime: Runtime) -> Celery:
     """The worker's app with its task."""
-    return worker_app(NOWHERE, runtime)
+    return worker_app(NOWHERE, runtime, queue_names(["pms"]))
 
 
 def test_celery_publishes_once(app: Celery) -> None:
@@ -80,7 +80,7 @@ def test_nothing_is_scheduled_in_the_broker(app: Celery) -> None:
     assert not app.conf.beat_schedule
     assert not app.conf.task_annotations
     assert app.conf.broker_transport_options["ack_emulation"] is False
-    assert {queue.name for queue in app.conf.task_queues} == {queue.value for queue in Queue}
+    assert {queue.name for queue in app.conf.task_queues} == {f"{kind.value}.pms" for kind in Queue}
 
 
 def test_a_lost_broker_connection_cancels_and_repeats_no_running_item(app: Celery) -> None:
@@ -120,7 +120,7 @@ def test_no_redis_client_of_a_worker_repeats_anything(runtime: Runtime) -> None:
 
 @pytest.mark.parametrize("seconds", [PUBLISH_SECONDS, WORKER_SECONDS])
 def test_the_brokers_own_redis_connections_repeat_nothing_and_never_hang(redis_url: str, seconds: float) -> None:
-    with make_app(redis_url, seconds).connection_for_write() as connection:
+    with make_app(redis_url, seconds, []).connection_for_write() as connection:
         channel = connection.channel()
         assert repeats(channel.client) == 0
         made = channel.client.connection_pool.make_connection()

@@ -284,6 +284,6 @@ def test_who_may_cancel_what(chat: Chat) -> None:
 def test_an_item_nobody_took_up_is_looked_at_when_it_expires(engine: Engine, published: int) -> None:
     [(item_id, _)] = ask(engine, lifetime=7).publish
     change(engine, item_id, "publish_at = now(), published = :published", published=published)
-    assert take_due(engine, ["bookings"], 10) == [(item_id, "bookings")]
+    assert take_due(engine, ["bookings.pms"], 10) == [(item_id, "bookings.pms")]
     item = row(engine, item_id)
     assert item.publish_at - item.expires_at < timedelta(seconds=1)

@@ -66,12 +66,12 @@ class House:
 
     def waiting(self, number: int = 0) -> int:
         """Messages in the queue of a broker."""
-        return int(self.client(number).llen("bookings"))
+        return int(self.client(number).llen("bookings.pms"))
 
     def publish(self, *items: int, number: int = 0) -> None:
         """As the API does right after its commit."""
-        app = make_app(self.broker(number), 5.0)
-        assert Publisher(app, budget=20.0).publish([(item, "bookings") for item in items]) == []
+        app = make_app(self.broker(number), 5.0, [])
+        assert Publisher(app, budget=20.0).publish([(item, "bookings.pms") for item in items]) == []
         app.close()
 
     def start(self, *words: str, number: int = 0, threads: int = 8) -> Process:

@@ -46,7 +46,7 @@ def everything(house: House) -> list[list[Any]]:
 def all_taken(house: House) -> bool:
     """No message waits, and none is being worked on."""
     client = house.client()
-    return client.llen("bookings") == 0 and client.zcard("unacked_index") == 0
+    return client.llen("bookings.pms") == 0 and client.zcard("unacked_index") == 0
 
 
 def succeeded(house: House, item: int) -> bool:
@@ -57,7 +57,7 @@ def test_case_66_message_stays_under_2_kb_and_carries_an_id_only(house: House) -
     rooms = BookRooms(rooms=[room(notes="n" * 900, guest=f"Guest {n}") for n in range(50)]).rooms
     published = ask(house.engine, *rooms, conversation="c-large").publish
     house.publish(*[item for item, _ in published], number=NOBODYS)
-    raw = [bytes(one) for one in house.client(NOBODYS).lrange("bookings", 0, -1) if isinstance(one, bytes)]
+    raw = [bytes(one) for one in house.client(NOBODYS).lrange("bookings.pms", 0, -1) if isinstance(one, bytes)]
     assert len(raw) == 50
     assert max(len(one) for one in raw) < 2048
     bodies = [json.loads(base64.b64decode(json.loads(one)["body"])) for one in raw]
@@ -71,12 +71,12 @@ def test_case_66_message_stays_under_2_kb_and_carries_an_id_only(house: House) -
 def test_a_forged_message_changes_nothing_and_kills_no_worker(house: House, drama: Drama) -> None:
     eventually(lambda: all_taken(house), within=60)
     before, calls = everything(house), len(house.pms.ledger())
-    app = make_app(house.broker(0), 5.0)
+    app = make_app(house.broker(0), 5.0, [])
     with app.producer_pool.acquire(block=True, timeout=10) as producer:
         for arguments in FORGED:
-            app.send_task(RUN_ITEM, arguments, queue="bookings", producer=producer, retry=False)
-        app.send_task(RUN_ITEM, (), {"item_id": -1}, queue="bookings", producer=producer, retry=False)
-        app.send_task("roomkey.drop_everything", (1,), queue="bookings", producer=producer, retry=False)
+            app.send_task(RUN_ITEM, arguments, queue="bookings.pms", producer=producer, retry=False)
+        app.send_task(RUN_ITEM, (), {"item_id": -1}, queue="bookings.pms", producer=producer, retry=False)
+        app.send_task("roomkey.drop_everything", (1,), queue="bookings.pms", producer=producer, retry=False)
     app.close()
     eventually(lambda: all_taken(house), within=60)
     assert everything(house) == before
@@ -90,8 +90,8 @@ def test_a_forged_message_changes_nothing_and_kills_no_worker(house: House, dram
 def test_a_forged_message_can_only_run_what_was_asked_for(house: House, drama: Drama) -> None:
     """A known id: the item runs once, as it would have; its arguments come from Postgres."""
     item = house.ask("c-known", room("suite"))
-    app = make_app(house.broker(0), 5.0)
-    app.send_task(RUN_ITEM, (item,), queue="bookings", retry=False, headers={"x": "y"}, priority=9)
+    app = make_app(house.broker(0), 5.0, [])
+    app.send_task(RUN_ITEM, (item,), queue="bookings.pms", retry=False, headers={"x": "y"}, priority=9)
     app.close()
     eventually(lambda: succeeded(house, item), within=30)
     assert house.calls(item) == ["create_booking"]
@@ -103,7 +103,7 @@ def test_case_01_copies_of_a_message_during_the_call_are_acked_without_a_call(ho
     house.publish(*[item] * 10)
     [held] = house.pms.wait_held(within=30)
     assert held["reference"] == house.item(item).reference
-    eventually(lambda: house.client().llen("bookings") == 0, within=30)
+    eventually(lambda: house.client().llen("bookings.pms") == 0, within=30)
     house.pms.release(hold)
     eventually(lambda: succeeded(house, item), within=30)
     house.publish(*[item] * 10)

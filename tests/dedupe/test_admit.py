@@ -28,7 +28,7 @@ def test_an_intent_is_stored_with_its_items_in_order(engine: Engine) -> None:
     admitted = ask(engine, room("double"), room("suite"), room("double"))
     ids = linked(engine, admitted.intent_id)
     assert not admitted.existed
-    assert sorted(admitted.publish) == [(item_id, "bookings") for item_id in sorted(ids)]
+    assert sorted(admitted.publish) == [(item_id, "bookings.pms") for item_id in sorted(ids)]
     stored = [row(engine, item_id) for item_id in ids]
     assert [one.request["room_type"] for one in stored] == ["double", "suite", "double"]
     assert [one.k for one in stored] == [0, 0, 1]
@@ -131,7 +131,7 @@ def test_the_suite_alone_binds_to_the_failed_suite_and_arms_it(engine: Engine) -
     before = row(engine, suite)
     again = ask(engine, room("suite"), tool="create_booking")
     assert linked(engine, again.intent_id) == [suite]
-    assert again.publish == [(suite, "bookings")]
+    assert again.publish == [(suite, "bookings.pms")]
     after = row(engine, suite)
     assert (after.state, after.error, after.writes, after.failures) == ("queued", None, 0, 0)
     assert (after.rev, after.key, after.reference) == (before.rev + 1, before.key, before.reference)
@@ -146,7 +146,7 @@ def test_what_may_pass_is_armed_when_asked_again(engine: Engine, code: str) -> N
     fail(engine, item_id, code)
     again = ask(engine, room())
     assert again.existed
-    assert again.publish == [(item_id, "bookings")]
+    assert again.publish == [(item_id, "bookings.pms")]
 
 
 @pytest.mark.parametrize("code", ["INVALID_ARGUMENT", "PERMISSION_DENIED", "NOT_FOUND"])
@@ -213,7 +213,7 @@ def test_asked_again_the_same_intent_keeps_its_places(engine: Engine) -> None:
     run(engine, BOOKED, id=places[0])
     fail(engine, places[2], "CONFLICT")
     again = ask(engine, room(), room(), room())
-    assert (again.intent_id, again.existed, again.publish) == (batch.intent_id, True, [(places[2], "bookings")])
+    assert (again.intent_id, again.existed, again.publish) == (batch.intent_id, True, [(places[2], "bookings.pms")])
     assert linked(engine, batch.intent_id) == places
     assert count(engine, "items") == 3
 

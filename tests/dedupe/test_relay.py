@@ -9,7 +9,7 @@ from dedupe.relay import give_back, take_due
 from tests.dedupe.calls import booked, end, later, start_check, written
 from tests.dedupe.rows import ask, at_once, one_item, pass_time, room, row, rows, run, seen, wide
 
-QUEUES = ["bookings", "batch"]
+QUEUES = ["bookings.pms", "batch"]
 
 
 def make_due(engine: Engine) -> None:
@@ -30,7 +30,7 @@ def test_what_admit_published_is_left_alone_for_five_seconds(engine: Engine) -> 
     assert take_due(engine, QUEUES, 10) == []
     assert 4 < wait_of(engine, item.id) <= 5
     pass_time(engine, item.id, 5)
-    assert take_due(engine, QUEUES, 10) == [(item.id, "bookings")]
+    assert take_due(engine, QUEUES, 10) == [(item.id, "bookings.pms")]
 
 
 def test_two_relays_at_once_never_take_the_same_item(engine: Engine) -> None:
@@ -48,7 +48,7 @@ def test_a_relay_passes_by_what_another_has_locked(engine: Engine) -> None:
     make_due(engine)
     with engine.connect().execution_options(isolation_level="READ COMMITTED") as other, other.begin():
         other.execute(text("SELECT 1 FROM items WHERE id = :id FOR UPDATE"), {"id": first})
-        assert take_due(engine, QUEUES, 10) == [(second, "bookings")]
+        assert take_due(engine, QUEUES, 10) == [(second, "bookings.pms")]
 
 
 def test_each_message_in_vain_doubles_the_wait_up_to_ten_minutes(engine: Engine) -> None:
@@ -67,7 +67,7 @@ def test_a_run_that_began_ends_the_doubling(engine: Engine) -> None:
         make_due(engine)
         take_due(engine, QUEUES, 10)
     end(engine, item, written(engine, item), "unknown", later(0, in_doubt=True))
-    assert take_due(engine, QUEUES, 10) == [(item.id, "bookings")]
+    assert take_due(engine, QUEUES, 10) == [(item.id, "bookings.pms")]
     assert wait_of(engine, item.id) == pytest.approx(5, abs=1)
 
 
@@ -75,12 +75,12 @@ def test_an_item_is_offered_again_when_its_lease_ran_out_and_not_before(engine: 
     item = one_item(engine)
     written(engine, item)  # a lease of 10 s; its worker dies now
     assert take_due(engine, QUEUES, 10) == []
-    assert any_due(engine, "bookings") is None
+    assert any_due(engine, "bookings.pms") is None
     pass_time(engine, item.id, 9)
     assert take_due(engine, QUEUES, 10) == []
     pass_time(engine, item.id, 1.5)
-    assert any_due(engine, "bookings") == item.id
-    assert take_due(engine, QUEUES, 10) == [(item.id, "bookings")]
+    assert any_due(engine, "bookings.pms") == item.id
+    assert take_due(engine, QUEUES, 10) == [(item.id, "bookings.pms")]
 
 
 def test_a_look_up_that_died_is_offered_again_too(engine: Engine) -> None:
@@ -89,7 +89,7 @@ def test_a_look_up_that_died_is_offered_again_too(engine: Engine) -> None:
     start_check(engine, seen(engine, item.id))
     assert take_due(engine, QUEUES, 10) == []
     pass_time(engine, item.id, 11)
-    assert take_due(engine, QUEUES, 10) == [(item.id, "bookings")]
+    assert take_due(engine, QUEUES, 10) == [(item.id, "bookings.pms")]
 
 
 def test_what_could_not_be_sent_is_due_again_at_once(engine: Engine) -> None:
@@ -99,7 +99,7 @@ def test_what_could_not_be_sent_is_due_again_at_once(engine: Engine) -> None:
     assert row(engine, item.id).published == 2
     give_back(engine, [item.id])
     assert row(engine, item.id).published == 1
-    assert take_due(engine, QUEUES, 10) == [(item.id, "bookings")]
+    assert take_due(engine, QUEUES, 10) == [(item.id, "bookings.pms")]
 
 
 def test_what_is_settled_meanwhile_is_not_given_back(engine: Engine) -> None:
@@ -117,15 +117,15 @@ def test_a_relay_takes_no_more_than_asked_of_the_queues_named_oldest_first(engin
     make_due(engine)
     run(engine, "UPDATE items SET publish_at = publish_at - interval '1 h' WHERE id = :id", id=ids[3])
     run(engine, "UPDATE items SET queue = 'batch' WHERE id = :id", id=ids[0])
-    assert take_due(engine, ["bookings"], 1) == [(ids[3], "bookings")]
+    assert take_due(engine, ["bookings.pms"], 1) == [(ids[3], "bookings.pms")]
     assert take_due(engine, ["batch"], 10) == [(ids[0], "batch")]
-    assert len(take_due(engine, ["bookings"], 10)) == 3
+    assert len(take_due(engine, ["bookings.pms"], 10)) == 3
 
 
 def test_a_message_without_work_of_its_own_runs_the_longest_due_of_its_queue(engine: Engine) -> None:
     first, second = (item_id for item_id, _ in ask(engine, room(), room()).publish)
     pass_time(engine, second, 60)
-    assert any_due(engine, "bookings") == second
+    assert any_due(engine, "bookings.pms") == second
     assert any_due(engine, "batch") is None
     run(engine, "UPDATE items SET due_at = now() + interval '1 h' WHERE id = :id", id=second)
-    assert any_due(engine, "bookings") == first
+    assert any_due(engine, "bookings.pms") == first

@@ -134,7 +134,7 @@ def test_an_audit_does_not_undo_that_the_agent_asked_again_meanwhile(engine: Eng
     end(engine, item, start_check(engine, item), "absent", failed(due_in=0), absent=True)
     told = seen(engine, item.id)
     audit = start_check(engine, told)
-    assert ask(engine).publish == [(item.id, "bookings")]
+    assert ask(engine).publish == [(item.id, "bookings.pms")]
     end(engine, told, audit, "absent", Move(State.FAILED, error=told.error))
     armed = seen(engine, item.id)
     assert armed.state is State.QUEUED

@@ -10,8 +10,9 @@ from booking.errors import ErrorCode, tool_error
 from booking.outcomes import Done, Misconfigured, NotSent, Outcome, Rejected, Unknown
 from booking.states import DeadLetter, Kind, State
 from dedupe.items import Item
-from tasks.decide import BACKOFF_MOST, MAX_WRITES, MISCONFIGURED_SECONDS, decide
+from tasks.decide import MAX_WRITES, MISCONFIGURED_SECONDS, decide
 from tasks.decisions import Call, Decision, Later, Park, Settle
+from tasks.waits import BACKOFF_MOST
 from tests.tasks.build import (
     ALL,
     BLIND,

@@ -172,7 +172,7 @@ def test_a_blind_write_in_doubt_waits_for_a_person_and_is_never_written_again(
     told = at.run(item)
     assert (told.state, told.due_at, at.letters(item)) == (State.UNKNOWN, None, ["unknown_outcome"])
     assert at.rests(item)
-    assert take_due(engine, ["bookings"], 10) == []
+    assert take_due(engine, ["bookings.pms"], 10) == []
     assert ask(engine).publish == []
     assert ask(engine, header="again").publish == []
     assert len(pms.ledger()) == 1

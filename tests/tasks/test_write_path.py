@@ -217,7 +217,7 @@ def test_a_hotel_that_stays_away_ends_as_a_failure_and_a_letter(desk: Desks, eng
     assert (told.state, at.code(item)) == (State.FAILED, ErrorCode.UNAVAILABLE)
     assert at.letters(item) == ["exhausted"]
     assert at.rests(item)
-    assert ask(engine).publish == [(item, "bookings")]
+    assert ask(engine).publish == [(item, "bookings.pms")]
 
 
 def test_a_hotel_that_takes_no_more_requests_is_obeyed_and_costs_no_write(desk: Desks, pms: Pms) -> None:

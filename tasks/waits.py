@@ -1,0 +1,46 @@
+"""How long: the waits that `tasks.decide` gives. Pure."""
+
+import random
+from datetime import datetime, timedelta
+
+from dedupe.items import Item
+
+#: Waits between tries that reached nobody, seconds: full jitter up to BACKOFF * 2^n, at most BACKOFF_MOST.
+BACKOFF, BACKOFF_MOST = 1.0, 60.0
+#: Waits between look-ups that told nothing, seconds: LOOK_AGAIN more each time, at most LOOK_AGAIN_MOST.
+LOOK_AGAIN, LOOK_AGAIN_MOST = 5.0, 60.0
+#: An item in doubt this long is shown as unknown, and a person is asked.
+SHOW_UNKNOWN_AFTER = timedelta(minutes=1)
+#: How often an unknown one is looked up, by how long it has been in doubt; then once a day.
+UNKNOWN_SCHEDULE = (
+    (timedelta(minutes=10), 300.0),
+    (timedelta(hours=1), 900.0),
+    (timedelta(hours=6), 3600.0),
+)
+
+
+def doubt_age(item: Item, now: datetime) -> timedelta:
+    """How long it has been in doubt."""
+    return now - (item.doubted_at or now)
+
+
+def unknown_wait(item: Item, now: datetime) -> float:
+    """Seconds to the next look-up of one that is shown as unknown."""
+    age = doubt_age(item, now)
+    return next((wait for limit, wait in UNKNOWN_SCHEDULE if age < limit), 86_400.0)
+
+
+def until(moment: datetime, now: datetime) -> float:
+    """Seconds from `now` to `moment`, not below 0."""
+    # A hair later than the moment, so that the run really starts after it.
+    return max((moment - now).total_seconds(), 0.0) + 0.05
+
+
+def backoff(item: Item) -> float:
+    """Seconds before the next try of one that reached nobody: full jitter."""
+    return chance_of(item) * min(BACKOFF * 2.0 ** min(item.failures + 1, 10), BACKOFF_MOST)
+
+
+def chance_of(item: Item) -> float:
+    """A number in [0, 1), drawn from the item, so that the decision stays a function of its arguments."""
+    return random.Random(f"{item.id}:{item.rev}").random()  # noqa: S311 - spreads load, hides nothing
