@@ -1,6 +1,6 @@
 """What a provider declares about itself. `tasks.decide` reads the declaration, never the provider's name."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 
@@ -9,7 +9,6 @@ class ReferenceMatch(StrEnum):
     """How a look-up by our reference behaves at the provider."""
 
     EXACT = "exact"
-    PREFIX = "prefix"
     NONE = "none"
 
 
@@ -26,7 +25,6 @@ class Capabilities:
     #: The key survives an error answer. Without it a key protects nothing after a 5xx.
     key_survives_errors: bool = False
     reference_match: ReferenceMatch = ReferenceMatch.NONE
-    reference_length: int = 20
     #: The longest time between the end of a send and the moment its effect is visible to a look-up.
     settle_time: timedelta = timedelta(seconds=30)
     #: Whether a look-up that finds nothing after quiet time proves that nothing happened.
@@ -38,7 +36,6 @@ class Capabilities:
     send_window: float = 3.0
     #: The provider (or a proxy) closes a connection that stays idle this long, so a stalled send can't arrive later.
     idle_timeout: timedelta = timedelta(seconds=10)
-    limits: dict[str, float] = field(default_factory=dict)
 
     @property
     def can_look_up(self) -> bool:

@@ -15,6 +15,8 @@ log = logging.getLogger("roomkey.relay")
 WINDOW = 1000
 #: Items taken in one go: small enough that a crash in between delays few of them.
 BATCH = 200
+#: How long to wait for one of the app's connections; those that publish give theirs back sooner.
+POOL_SECONDS = 1.0
 
 
 def relay_once(engine: Engine, app: Celery, publisher: Publisher) -> int:
@@ -34,11 +36,19 @@ def relay_once(engine: Engine, app: Celery, publisher: Publisher) -> int:
 def _room(app: Celery) -> dict[str, int]:
     """How many messages each queue may still take; none at all while the broker is away."""
     try:
-        with app.connection_for_write() as connection:
-            return {name: WINDOW - _waiting(connection.default_channel, name) for name in app.amqp.queues}
+        with app.pool.acquire(block=True, timeout=POOL_SECONDS) as connection:  # four rounds a second: no new one each
+            return _room_by(connection, app)
     except Exception as failure:  # noqa: BLE001 - whatever the broker's client raises: try again next round
         log.warning("the relay can't reach the broker: %s", type(failure).__name__)
         return {}
+
+
+def _room_by(connection: Any, app: Celery) -> dict[str, int]:
+    try:
+        return {name: WINDOW - _waiting(connection.default_channel, name) for name in app.amqp.queues}
+    except Exception:
+        connection.collect()  # a late answer (AMQP) must not meet the next round's question: it connects anew
+        raise
 
 
 def _waiting(channel: Any, queue: str) -> int:

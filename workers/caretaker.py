@@ -1,10 +1,14 @@
-"""The caretaker: relay and prune, in a loop. Any number may run; each job shares its work by SKIP LOCKED."""
+"""The caretaker: relay and prune, each in a thread of its own, so that a long prune delays no item's recovery.
+
+Any number of caretakers may run; each job shares its work by SKIP LOCKED.
+"""
 
 import logging
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from booking.settings import Settings
@@ -22,6 +26,9 @@ RELAY_EVERY = 0.25
 PRUNE_EVERY = 60.0
 #: Work found in one round: go on at once, there is likely more.
 FULL = 200
+#: How long a running round may take to end after the signal, seconds. What then still runs is rolled back by Postgres.
+ENDING_SECONDS = 10.0
+_ENDING = {signal.SIGTERM, signal.SIGINT}
 
 
 @dataclass
@@ -31,14 +38,11 @@ class Job:
     name: str
     run_once: Callable[[], int]
     every: float
-    next_at: float = 0.0
 
 
 def serve(settings: Settings) -> None:
     """Care until SIGTERM or SIGINT. Raises `assemble.Incomplete`."""
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)  # waited for below; the threads inherit it
     engine = assemble.database(settings, 2)
     app = make_app(assemble.broker_url(settings), 1.0, queue_names(settings.providers))
     publisher = Publisher(app, budget=5.0)
@@ -46,17 +50,30 @@ def serve(settings: Settings) -> None:
         Job("relay", lambda: relay_once(engine, app, publisher), RELAY_EVERY),
         Job("prune", lambda: prune_once(engine), PRUNE_EVERY),
     ]
-    care(jobs, stop)
+    with caring(jobs):
+        signal.sigwait(_ENDING)
 
 
-def care(jobs: list[Job], stop: threading.Event) -> None:
-    """Run each job when it is due, until `stop` is set."""
+@contextmanager
+def caring(jobs: Sequence[Job]) -> Iterator[None]:
+    """Run each job over and over in its own thread, until the block ends."""
+    stop = threading.Event()
+    threads = [threading.Thread(target=_care, args=(job, stop), name=job.name, daemon=True) for job in jobs]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        deadline = time.monotonic() + ENDING_SECONDS
+        for thread in threads:
+            thread.join(max(deadline - time.monotonic(), 0.0))
+
+
+def _care(job: Job, stop: threading.Event) -> None:
     while not stop.is_set():
-        for job in jobs:
-            if time.monotonic() >= job.next_at:
-                done = _run(job)
-                job.next_at = time.monotonic() + (0.0 if done >= FULL else job.every)
-        stop.wait(max(min(job.next_at for job in jobs) - time.monotonic(), 0.0))
+        if _run(job) < FULL:
+            stop.wait(job.every)
 
 
 def _run(job: Job) -> int:
