@@ -18,7 +18,8 @@ _COPY = """
 INSERT INTO items (tenant_id, conversation_id, key, base, k, reference, effect, queue, provider, fingerprint, request,
                    expires_at, due_at, publish_at)
 SELECT tenant_id, conversation_id, key || n, base || n, k, reference || n, effect,
-       CASE WHEN n > :many / 2 THEN 'later' WHEN n % 2 = 0 THEN 'bookings' ELSE 'batch' END, provider, fingerprint, request,
+       CASE WHEN n > :many / 2 THEN 'later' WHEN n % 2 = 0 THEN 'bookings' ELSE 'batch' END,
+       provider, fingerprint, request,
        now() + interval '1 h', now() + (n - 2 * :due) * interval '1 s', now() + (n - 2 * :due) * interval '1 s'
 FROM items, generate_series(1, :many) AS n
 """
