@@ -200,7 +200,8 @@ def _not_sent(item: Item, caps: Capabilities, now: datetime, outcome: NotSent) -
 
 def _held_back(item: Item, now: datetime, outcome: HeldBack) -> Later:
     """Nothing was tried and nothing is spent. Spread out, so that not all who wait come back at the same instant."""
-    wait = outcome.wait + chance_of(item) * (HELD_BACK_SPREAD if outcome.sick else outcome.wait)
+    # A limit hands out slots one after the other: they need no more than to be apart from a clock's tick.
+    wait = outcome.wait + chance_of(item) * (HELD_BACK_SPREAD if outcome.sick else 0.3)
     if item.state in SETTLED:
         return _audit_later(item, wait)
     if not item.doubts:
