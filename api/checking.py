@@ -1,8 +1,10 @@
 """From bytes to a submission, or to a refusal that says what to correct. Pure but for the clock in `deps`."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+import anyio.to_thread
+from pydantic import BaseModel, ValidationError
 
 from api.body import parse
 from api.deps import Deps
@@ -18,13 +20,29 @@ from tasks.operations import TOOLS
 from tasks.operations.port import Asking
 from tasks.read import Asked
 
+#: Bytes. A larger body takes long enough to check that others would notice; a thread checks it.
+LARGE = 16_384
+
+M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
+
+
+async def checked(body: bytes, check: Callable[[bytes], T]) -> T:
+    """`check(body)`, which parses and validates it: where it is large, in a thread. Raises what `check` raises."""
+    return check(body) if len(body) < LARGE else await anyio.to_thread.run_sync(check, body)
+
+
+def valid(model: type[M], sent: Any, hotels: Hotels | None = None) -> M:
+    """`sent` as a `model`. Raises WrongFields."""
+    try:
+        return model.model_validate(sent, context=hotels)
+    except ValidationError as error:
+        raise WrongFields(problems_of(error.errors(include_url=False), model)) from None
+
 
 def submission_from(body: bytes, header_key: str | None, caller: Caller, deps: Deps) -> Submission:
     """The submission a request body asks for. Raises Refused."""
-    try:
-        submit = Submit.model_validate(parse(body))
-    except ValidationError as error:
-        raise WrongFields(problems_of(error.errors(), Submit)) from None
+    submit = valid(Submit, parse(body))
     tool = TOOLS.get(submit.tool)
     if tool is None:
         raise Refused(422, "unknown_tool", sent=shown(submit.tool), allowed=", ".join(TOOLS))
@@ -38,23 +56,14 @@ def _arguments(model: type[Model], sent: dict[str, Any], deps: Deps) -> Model:
     if isinstance(rooms, list) and len(rooms) > MAX_ROOMS:  # before validation spends a second on them
         problem = f"must have at most {MAX_ROOMS} entries"
         raise WrongFields([FieldProblem(field="rooms", problem=problem, sent=shown(rooms))])
-    try:
-        return model.model_validate(sent, context=Hotels(deps.properties, deps.now()))
-    except ValidationError as error:
-        raise WrongFields(problems_of(error.errors(), model)) from None
+    return valid(model, sent, Hotels(deps.properties, deps.now()))
 
 
 def read_from(body: bytes, tool: str, deps: Deps) -> Asked:
     """The read a request body asks for. Raises Refused."""
     model: type[ReadArguments] = READ_TOOLS[tool]
-    try:
-        read = Read.model_validate(parse(body))
-    except ValidationError as error:
-        raise WrongFields(problems_of(error.errors(), Read)) from None
-    try:
-        arguments = model.model_validate(read.arguments, context=Hotels(deps.properties, deps.now()))
-    except ValidationError as error:
-        raise WrongFields(problems_of(error.errors(), model)) from None
+    read = valid(Read, parse(body))
+    arguments = valid(model, read.arguments, Hotels(deps.properties, deps.now()))
     return Asked(tool, read.conversation_id, _provider(arguments, deps), arguments)
 
 

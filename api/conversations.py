@@ -1,15 +1,14 @@
 """What a guest owns: the answer to "what happened so far?". And how the host and operations steer a conversation."""
 
-from typing import TypeVar
-
 from fastapi import APIRouter
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
 from api import described, openapi
 from api.body import parse, read_body
-from api.fields import problems_of, shown
+from api.checking import checked, valid
+from api.fields import shown
 from api.parts import Parts
 from api.problems import Refused, WrongFields
 from booking.conversation import Lift, Steer, conversation_answer
@@ -21,7 +20,6 @@ from dedupe.read import read_conversation
 from dedupe.tenants import Scope
 
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
-M = TypeVar("M", bound=BaseModel)
 
 
 def router(parts: Parts) -> APIRouter:
@@ -39,7 +37,7 @@ def router(parts: Parts) -> APIRouter:
         if not _possible(id):
             problem = "must be a short name: letters, digits and . _ ~ @ : -"
             raise WrongFields([FieldProblem(field="conversation_id", problem=problem, sent=shown(id))])
-        steer = _checked(Steer, await read_body(request))
+        steer = await checked(await read_body(request), lambda body: valid(Steer, parse(body)))
         keep = "guest" not in steer.model_fields_set
         await parts.database.call(name, caller.tenant_id, id, steer.guest, steer.turn, keep_guest=keep)
         return await _shown(parts, caller.tenant_id, id)
@@ -47,7 +45,7 @@ def router(parts: Parts) -> APIRouter:
     @routes.post("/v1/conversations/{id}/lift", **described.lift())
     async def lift_stop(request: Request, id: str) -> Response:
         caller = await parts.callers.identify(request, Scope.OPS)
-        reason = _checked(Lift, await read_body(request)).reason
+        reason = (await checked(await read_body(request), lambda body: valid(Lift, parse(body)))).reason
         if _possible(id):
             await parts.database.call(lift, caller.tenant_id, id, reason)
         return await _shown(parts, caller.tenant_id, id)
@@ -70,18 +68,11 @@ def _possible(conversation_id: str) -> bool:
     return True
 
 
-def _checked(model: type[M], body: bytes) -> M:
-    try:
-        return model.model_validate(parse(body))
-    except ValidationError as error:
-        raise WrongFields(problems_of(error.errors(), model)) from None
-
-
 def _conversation(engine: Engine, tenant_id: str, conversation_id: str) -> bytes | None:
     known = head(engine, tenant_id, conversation_id)
     if known is None:
         return None
-    rows = read_conversation(engine, tenant_id, conversation_id)
+    items = read_conversation(engine, tenant_id, conversation_id)
     guest_name = known.guest.name if known.guest else None
-    answer = conversation_answer(conversation_id, rows, guest_name, known.turn, known.stop)
+    answer = conversation_answer(conversation_id, items.rows, guest_name, known.turn, known.stop, items.truncated)
     return answer.model_dump_json().encode()

@@ -31,17 +31,23 @@ class Database:
 
         A thread that is waited for no longer runs on to its end, so what it does may still be committed.
         """
+        return await self.call_within(SECONDS, function, *args, **kwargs)
+
+    async def call_within(
+        self, seconds: float, function: Callable[Concatenate[Engine, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """The same for an answer that is due earlier."""
 
         def run() -> T:
             with or_away():
                 return function(self._engine, *args, **kwargs)
 
         try:
-            with anyio.fail_after(SECONDS):
+            with anyio.fail_after(seconds):
                 result = await anyio.to_thread.run_sync(run, abandon_on_cancel=True, limiter=self._limiter)
         except TimeoutError:
-            self._note(f"no answer within {SECONDS} s")
-            raise DatabaseAway(f"no answer within {SECONDS} s") from None
+            self._note(f"no answer within {seconds:.1f} s")
+            raise DatabaseAway(f"no answer within {seconds:.1f} s") from None
         except DatabaseAway as away:
             self._note(str(away))
             raise

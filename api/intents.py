@@ -3,26 +3,23 @@
 import re
 from typing import Annotated
 
-import anyio.to_thread
 from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
 from api import described, openapi
 from api.body import read_body
-from api.checking import submission_from
+from api.checking import checked, submission_from
 from api.fields import shown
 from api.parts import Parts
 from api.problems import Refused, WrongFields
 from api.snapshots import Snapshot, snapshots, take_in
 from booking.results import FieldProblem
 from dedupe.cancel import cancel
-from dedupe.submission import Admitted, Mismatch, Submission
-from dedupe.tenants import Caller, Scope
+from dedupe.submission import Admitted, Mismatch
+from dedupe.tenants import Scope
 
 MAX_WAIT = 30.0
-#: Bytes. A larger body takes long enough to check that others would notice; a thread checks it.
-LARGE = 16_384
 
 _KEY = re.compile(r"[!-~](?:[ -~]{0,198}[!-~])?")
 _INTENT = re.compile(r"int_[0-9a-f]{1,64}")
@@ -36,7 +33,8 @@ def router(parts: Parts) -> APIRouter:
     async def submit_intent(request: Request) -> Response:
         caller = await parts.callers.identify(request, Scope.AGENT, Scope.HOST)
         header_key = _idempotency_key(request)
-        submission = await _submission(parts, request, header_key, caller)
+        body = await read_body(request)
+        submission = await checked(body, lambda sent: submission_from(sent, header_key, caller, parts.deps))
         try:
             admitted, snapshot = await parts.database.call(take_in, parts.deps.publisher, submission)
         except Mismatch as mismatch:
@@ -88,13 +86,6 @@ def _idempotency_key(request: Request) -> str | None:
         problem = "must be given once, as 1 to 200 printable ASCII characters"
         raise WrongFields([FieldProblem(field="Idempotency-Key", problem=problem, sent=shown(", ".join(sent)))])
     return sent[0]
-
-
-async def _submission(parts: Parts, request: Request, header_key: str | None, caller: Caller) -> Submission:
-    body = await read_body(request)
-    if len(body) < LARGE:
-        return submission_from(body, header_key, caller, parts.deps)
-    return await anyio.to_thread.run_sync(submission_from, body, header_key, caller, parts.deps)
 
 
 def _is_replay(admitted: Admitted, header_key: str | None, done: bool) -> bool:

@@ -4,8 +4,10 @@ The status follows from the code: 404 NOT_FOUND, 403 PERMISSION_DENIED, 409 CONF
 Retry-After for UNAVAILABLE and RATE_LIMITED alike, since it is the hotel system that takes no more, not we.
 """
 
+import logging
 import math
 import time
+from dataclasses import dataclass
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -13,24 +15,30 @@ from starlette.responses import Response
 
 from api import openapi
 from api.body import read_body
-from api.checking import read_from
+from api.checking import checked, read_from
 from api.fields import shown
 from api.parts import Parts
 from api.problems import RETRY_AFTER, Refused, WrongFields, answer, problem
-from api.stops import handoff_at, refusal
+from api.stops import refusal
 from booking import reads
+from booking.conversation import handoff_of
 from booking.errors import TABLE, ErrorCode
 from booking.guests import VerifiedGuest, access
 from booking.keys import fingerprint
 from booking.outcomes import Reservation
 from booking.reads import Arrivals, GetReservation, Offers, OneReservation, ReadAnswer, ReadResult
 from booking.results import FieldProblem, Problem
-from dedupe.conversations import verified_guest
-from dedupe.guards import note_failed_call, refuse_stopped
+from dedupe.conversations import before_read
+from dedupe.engine import DatabaseAway, Engine
+from dedupe.guards import note_failed_call
+from dedupe.pauses import pause
+from dedupe.read import read_conversation
 from dedupe.tenants import Caller, Scope
 from providers.ports import ArrivalsPage
 from tasks.decisions import Give
 from tasks.read import READ_SECONDS, Asked, Found, Ran
+
+log = logging.getLogger("roomkey.api")
 
 #: Whoever talks with one guest must not list the others: arrivals are for the hotel's own people.
 SCOPES = {
@@ -48,6 +56,12 @@ STATUSES = {
 }
 #: Longer than this, seconds, and the guest may be told why it took so long.
 SLOW_SECONDS = 3.0
+#: From the request to the answer, seconds, also with a slow Postgres; 8 are promised.
+ANSWER_SECONDS = 7.8
+#: At least so long is waited for the counting of a failure, seconds.
+COUNT_LEAST = 0.2
+#: A pause ends when a person has mended something: to ask again earlier is useless, seconds.
+PAUSED = Ran(Give("read_unavailable", retry_after=30.0), 0)
 #: The same words whether there is none or it is somebody else's.
 _NOT_FOUND = Give("not_found", {"what": "The reservation"})
 
@@ -65,31 +79,59 @@ def router(parts: Parts) -> APIRouter:
         called = time.monotonic()
         body = await read_body(request)
         begun += time.monotonic() - called  # how slowly a caller sends is the caller's time
-        asked = read_from(body, tool, parts.deps)
-        guest = None
+        asked = await checked(body, lambda sent: read_from(sent, tool, parts.deps))
+        before = await parts.database.call(before_read, caller.tenant_id, asked.conversation_id, asked.provider)
         if isinstance(asked.arguments, GetReservation):
-            guest = await parts.database.call(verified_guest, caller.tenant_id, asked.conversation_id)
-            _refuse_nameless(asked.arguments, guest)
-        await parts.database.call(refuse_stopped, caller.tenant_id, asked.conversation_id)
-        ran = await parts.reading.run(asked, begun + READ_SECONDS)
+            _refuse_nameless(asked.arguments, before.guest)
+        ran = PAUSED if before.paused else await parts.reading.run(asked, begun + READ_SECONDS)
         slow = ran.tries > 1 or time.monotonic() - begun > SLOW_SECONDS
         notice = reads.NOTICE if slow else None
-        found = _permitted(asked, ran, guest)
+        found = _permitted(asked, ran, before.guest)
         if isinstance(found, Give):
-            return _refusal(found, notice, await _one_too_many(parts, caller, asked, found))
+            left = max(begun + ANSWER_SECONDS - time.monotonic(), COUNT_LEAST)
+            stop = await _one_too_many(parts, caller, asked, _Failed(found, ran.refused), left)
+            return _refusal(found, notice, stop)
         told = ReadAnswer(tool=asked.tool, conversation_id=asked.conversation_id, result=_result(found), notice=notice)
         return Response(told.model_dump_json(), 200, None, "application/json")
 
     return routes
 
 
-async def _one_too_many(parts: Parts, caller: Caller, asked: Asked, given: Give) -> Problem | None:
-    """Count a failed read; what is told if it stops the conversation."""
-    call = fingerprint(caller.secret, [asked.tool, asked.arguments])
+@dataclass(frozen=True)
+class _Failed:
+    """How a read failed. `refused`: why the provider refuses our own credentials, if it does."""
+
+    given: Give
+    refused: str | None
+
+
+async def _one_too_many(parts: Parts, caller: Caller, asked: Asked, failed: _Failed, left: float) -> Problem | None:
+    """Count a failed read before it is told; what is told if it stops the conversation.
+
+    A Postgres that is too slow for it must not delay the answer: the read's own failure is told, and the thread counts
+    to its end, so that the next call meets the stop.
+    """
+    try:
+        return await parts.database.call_within(left, _record, caller, asked, failed)
+    except DatabaseAway:
+        return None
+
+
+def _record(engine: Engine, caller: Caller, asked: Asked, failed: _Failed) -> Problem | None:
+    if failed.refused is not None and pause(engine, asked.provider, failed.refused):
+        log.error(
+            "provider %s is paused (%s): mend its settings, then run `roomkey resume %s`",
+            asked.provider,
+            failed.refused,
+            asked.provider,
+        )
     place = (caller.tenant_id, asked.conversation_id)
-    unavailable = TABLE[given.row][0] is ErrorCode.UNAVAILABLE
-    stop = await parts.database.call(note_failed_call, *place, call, unavailable)
-    return refusal(stop, await handoff_at(parts, *place)) if stop else None
+    call = fingerprint(caller.secret, [asked.tool, asked.arguments])
+    stop = note_failed_call(engine, *place, call, TABLE[failed.given.row][0] is ErrorCode.UNAVAILABLE)
+    if stop is None:
+        return None
+    items = read_conversation(engine, *place)
+    return refusal(stop, handoff_of(items.rows, items.truncated))
 
 
 def _refuse_nameless(asked: GetReservation, guest: VerifiedGuest | None) -> None:

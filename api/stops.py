@@ -25,7 +25,8 @@ def install(app: FastAPI, parts: Parts) -> None:
 
 async def handoff_at(parts: Parts, tenant_id: str, conversation_id: str) -> str:
     """What to tell the guest if a person takes over now."""
-    return handoff_of(await parts.database.call(read_conversation, tenant_id, conversation_id))
+    items = await parts.database.call(read_conversation, tenant_id, conversation_id)
+    return handoff_of(items.rows, items.truncated)
 
 
 def refusal(stop: Stop, handoff: str) -> Problem:

@@ -63,6 +63,7 @@ class ConversationAnswer(Answer):
     owned: list[Owned]
     failed: list[Missing]
     open: list[Missing]
+    truncated: bool = Field(default=False, description="There are older requests, too; only the newest are listed.")
 
 
 def conversation_answer(
@@ -71,6 +72,7 @@ def conversation_answer(
     guest_name: str | None = None,
     turn: int = 0,
     stop: Stop | None = None,
+    truncated: bool = False,
 ) -> ConversationAnswer:
     """What the guest owns, what does not exist, and what is not known yet. Superseded items are none of these."""
     owned = [
@@ -85,19 +87,23 @@ def conversation_answer(
         guest=GuestName(name=guest_name) if guest_name else None,
         turn=turn,
         stop=stop,
-        handoff=handoff_of(rows),
+        handoff=handoff_of(rows, truncated),
         owned=owned,
         failed=lost,
         open=still_open,
+        truncated=truncated,
     )
 
 
-def handoff_of(rows: Sequence[ItemRow]) -> str:
-    """The handoff of a conversation from its items. What is not known yet is being confirmed; cancelled is nothing."""
+def handoff_of(rows: Sequence[ItemRow], truncated: bool = False) -> str:
+    """The handoff of a conversation from its items. What is not known yet is being confirmed; cancelled is nothing.
+
+    `truncated`: there are older items than these.
+    """
     owned = [str(row.result.get("booking_id")) for row in rows if row.state is State.SUCCEEDED and row.result]
     failed = [(_named(row), row.error) for row in rows if row.state is State.FAILED]
     waiting = [_named(row) for row in rows if row.state in PENDING or row.state is State.UNKNOWN]
-    return handoff(owned, failed, waiting)
+    return handoff(owned, failed, waiting, truncated)
 
 
 def _named(row: ItemRow) -> str:

@@ -140,11 +140,18 @@ TABLE: dict[str, tuple[ErrorCode, str, str | None, bool]] = {
         "If the guest still wants it, ask for it again.",
         True,
     ),
+    # `owned`: what is booked, and what is being confirmed. The ready arguments are told once, in the answer's own fix.
     "partial": (
         ErrorCode.PARTIAL_FAILURE,
-        "{succeeded} of {total} rooms are booked: {owned}. Not booked: {failed}.",
-        "{fix}",
+        "{succeeded} of {total} rooms are booked{owned}. Not booked: {failed}.",
+        "Ask again only as the fix of this answer says; it holds the arguments for the missing rooms.",
         True,
+    ),
+    "partial_for_good": (
+        ErrorCode.PARTIAL_FAILURE,
+        "{succeeded} of {total} rooms are booked{owned}. Not booked: {failed}.",
+        "Do not ask again for what was not booked; {succeeded} rooms are booked already{owned}.",
+        False,
     ),
     # The fix is what a model does with it; the text is for the guest.
     "stopped": (

@@ -48,18 +48,27 @@ class Stop(BaseModel):
     at: datetime
 
 
-def handoff(owned: Sequence[str], failed: Sequence[tuple[str, ToolError | None]], waiting: Sequence[str]) -> str:
+def handoff(
+    owned: Sequence[str],
+    failed: Sequence[tuple[str, ToolError | None]],
+    waiting: Sequence[str],
+    truncated: bool = False,
+) -> str:
     """What to tell the guest. `owned`: booking ids; `failed`, `waiting`: room types, the failed ones with their error.
 
     "3 rooms booked: B-9921, B-9922, B-9923. The suite could not be booked: sold out. A colleague will call you."
+    `truncated`: there is more than this, which is older.
     """
-    said = [f"{len(owned)} {_rooms(len(owned))} booked: {', '.join(owned)}." if owned else "Nothing is booked yet."]
+    none = "None of the latest requests is booked." if truncated else "Nothing is booked yet."
+    said = [f"{len(owned)} {_rooms(len(owned))} booked: {', '.join(owned)}." if owned else none]
     if waiting:
         said.append(f"{_each(Counter(waiting))} {'is' if len(waiting) == 1 else 'are'} being confirmed.")
     reasons: dict[str, list[str]] = {}
     for room_type, error in failed:
         reasons.setdefault(_why(error), []).append(room_type)
     said += [f"{_each(Counter(types))} could not be booked: {why}." for why, types in reasons.items()]
+    if truncated:
+        said.append("Older requests are not listed here.")
     return " ".join([*said, "A colleague will call you."])
 
 

@@ -1,6 +1,7 @@
 """Results as the agent reads them: the API's answers, built from plain rows. Pure."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Literal
@@ -14,6 +15,8 @@ from booking.states import PENDING, IntentOutcome, IntentState, State, outcome_o
 SLOW = "The hotel system is slow today; still trying."
 #: What a client without long polling should wait between two polls, milliseconds.
 POLL_AFTER_MS = 1000
+#: Of a large batch so many are named in the texts for the model; the items hold all.
+MOST_NAMED = 20
 
 
 class ItemRow(BaseModel):
@@ -133,7 +136,7 @@ def intent_answer(row: IntentRow) -> IntentAnswer:
     """The intent as the agent reads it."""
     items = [item_answer(item) for item in row.items]
     outcome = outcome_of([item.state for item in items])
-    error = _intent_error(row, items, outcome)
+    error, fix = _intent_error(row, items, outcome)
     places = {state: [item.position for item in items if item.state is state] for state in State}
     waiting = outcome is None
     return IntentAnswer(
@@ -150,7 +153,7 @@ def intent_answer(row: IntentRow) -> IntentAnswer:
         unknown=places[State.UNKNOWN],
         cancelled=places[State.CANCELLED],
         error=error,
-        fix=_stopped(row).fix if row.stop else error.fix if error else None,
+        fix=_stopped(row).fix if row.stop else fix,
         notice=SLOW if any(item.slow and item.state in PENDING for item in row.items) else None,
         poll_after_ms=POLL_AFTER_MS if waiting else None,
         stop=row.stop,
@@ -183,47 +186,64 @@ def item_answer(item: ItemRow) -> ItemAnswer:
     )
 
 
-def _intent_error(row: IntentRow, items: Sequence[ItemAnswer], outcome: IntentOutcome | None) -> ToolError | None:
+def _intent_error(
+    row: IntentRow, items: Sequence[ItemAnswer], outcome: IntentOutcome | None
+) -> tuple[ToolError | None, str | None]:
+    """What the model is told of the whole, and what it can do now."""
+    error: ToolError | None = None
     match outcome:
-        case IntentOutcome.PARTIAL:
-            if all(item.state in (State.SUCCEEDED, State.UNKNOWN) for item in items):
-                return tool_error("unknown_outcome")
+        case IntentOutcome.PARTIAL if any(item.state in _LOST for item in items):
             return _partial(row, items)
-        case IntentOutcome.UNKNOWN:
-            return tool_error("unknown_outcome")
+        case IntentOutcome.PARTIAL | IntentOutcome.UNKNOWN:
+            error = tool_error("unknown_outcome")
         case IntentOutcome.FAILED:
-            return next((item.error for item in items if item.error), None)
-        case _:
-            return None
+            error = next((item.error for item in items if item.error), None)
+    return error, error.fix if error else None
 
 
-def _partial(row: IntentRow, items: Sequence[ItemAnswer]) -> ToolError:
-    booked = [item for item in items if item.state is State.SUCCEEDED]
-    lost = [item for item in items if item.state in (State.FAILED, State.CANCELLED)]
-    requests = [row.items[item.position].request for item in lost]
-    owned = ", ".join(str((item.result or {}).get("booking_id")) for item in booked)
-    failed = "; ".join(
-        f"{request['room_type']} ({item.error.code}: {item.error.message})"
-        for item, request in zip(lost, requests, strict=True)
-        if item.error
-    )
-    return tool_error(
-        "partial",
-        succeeded=len(booked),
-        total=len(items),
-        owned=owned,
-        failed=failed,
-        fix=_fix(lost, requests, len(booked), owned),
-    )
+_LOST = (State.FAILED, State.CANCELLED)
 
 
-def _fix(lost: Sequence[ItemAnswer], requests: Sequence[dict[str, Any]], booked: int, owned: str) -> str:
-    """The line that keeps a 4-room group from becoming a 7-room group: ask again for the missing ones only."""
-    again = [
-        request for item, request in zip(lost, requests, strict=True) if item.error and item.error.code in MAY_PASS
-    ]
+def _partial(row: IntentRow, items: Sequence[ItemAnswer]) -> tuple[ToolError, str | None]:
+    """The error, and the fix. Ready arguments are in the fix alone, so that they are sent once."""
+    rooms = [(item, stored.request) for item, stored in zip(items, row.items, strict=True)]
+    booked = [str((item.result or {}).get("booking_id")) for item in items if item.state is State.SUCCEEDED]
+    lost = [(item.error, request) for item, request in rooms if item.state in _LOST]
+    again = [request for error, request in lost if error and error.code in MAY_PASS]
+    failed = Counter(f"{_room(one)} ({error.code}: {error.message})" if error else _room(one) for error, one in lost)
+    values = {
+        "succeeded": len(booked),
+        "owned": (f": {_listed(booked)}" if booked else "")
+        + _doubt([_room(request) for item, request in rooms if item.state is State.UNKNOWN]),
+        "total": len(items),
+        "failed": _listed([f"{count} times {what}" if count > 1 else what for what, count in failed.items()], "; "),
+    }
     if not again:
-        return f"Do not ask again for what was not booked; {booked} rooms are booked already: {owned}."
-    names = ", ".join(request["room_type"] for request in again)
-    ready = json.dumps(again, ensure_ascii=False, separators=(", ", ": "))
-    return f"Ask again for {names} only: book_rooms with rooms={ready}; {booked} rooms are booked already: {owned}."
+        error = tool_error("partial_for_good", **values)
+        return error, error.fix
+    return tool_error("partial", **values), _fix(again, f"{len(booked)} rooms are booked already{values['owned']}.")
+
+
+def _fix(again: Sequence[dict[str, Any]], already: str) -> str:
+    """The line that keeps a 4-room group from becoming a 7-room group: ask again for the missing ones only."""
+    first, more = again[:MOST_NAMED], len(again) - MOST_NAMED
+    names = ", ".join(_room(request) for request in first)
+    ready = json.dumps(first, ensure_ascii=False, separators=(", ", ": "))
+    rest = f", then for {more} more of the positions in failed and cancelled" if more > 0 else ""
+    return f"Ask again for {names} only: book_rooms with rooms={ready}{rest}; {already}"
+
+
+def _doubt(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    return f"; being confirmed: {_listed(names)} — do not book {'it' if len(names) == 1 else 'them'} again"
+
+
+def _room(request: dict[str, Any]) -> str:
+    return str(request.get("room_type", "request"))
+
+
+def _listed(names: Sequence[str], between: str = ", ") -> str:
+    """All of a few, the first of many."""
+    more = len(names) - MOST_NAMED
+    return between.join([*names[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])])

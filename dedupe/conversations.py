@@ -2,11 +2,13 @@
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine, Row, text
 
 from booking.guests import VerifiedGuest
 from booking.handoff import Stop, StopReason
+from dedupe.submission import Stopped
 
 # A turn above the stored one lifts a stop and begins a new round, in which no failure counts yet. An older or equal one
 # (a repeated or late request of the host) changes nothing.
@@ -24,6 +26,13 @@ ON CONFLICT (tenant_id, id) DO UPDATE SET
 
 _HEAD = text("""
 SELECT guest, turn, stopped_at, stop_reason FROM conversations WHERE tenant_id = :tenant_id AND id = :id
+""")
+
+# All that a read must know first, at one instant. There may be no such conversation yet.
+_BEFORE_READ = text("""
+SELECT c.guest, c.stopped_at, c.stop_reason,
+       EXISTS (SELECT FROM pauses p WHERE p.provider = :provider AND p.lifted_at IS NULL) AS paused
+FROM (VALUES (0)) AS always LEFT JOIN conversations c ON c.tenant_id = :tenant_id AND c.id = :id
 """)
 
 # The reason stays in the events: who looks later sees that a person did it, and why.
@@ -49,6 +58,14 @@ class Head:
     guest: VerifiedGuest | None
     turn: int
     stop: Stop | None
+
+
+@dataclass(frozen=True)
+class BeforeRead:
+    """What decides on a read before it is made. `paused`: the provider is not called for now."""
+
+    guest: VerifiedGuest | None
+    paused: bool
 
 
 def name(
@@ -81,15 +98,26 @@ def head(engine: Engine, tenant_id: str, conversation_id: str) -> Head | None:
         row = connection.execute(_HEAD, {"tenant_id": tenant_id, "id": conversation_id}).first()
     if row is None:
         return None
-    guest = VerifiedGuest.model_validate(row.guest) if row.guest else None
-    stop = Stop(reason=StopReason(row.stop_reason), at=row.stopped_at) if row.stopped_at else None
-    return Head(guest, row.turn, stop)
+    return Head(_guest(row), row.turn, _stop(row))
 
 
-def verified_guest(engine: Engine, tenant_id: str, conversation_id: str) -> VerifiedGuest | None:
-    """The guest whom the host application has named, if it has."""
-    found = head(engine, tenant_id, conversation_id)
-    return found.guest if found else None
+def before_read(engine: Engine, tenant_id: str, conversation_id: str, provider: str) -> BeforeRead:
+    """The verified guest, and whether the provider is paused. Raises Stopped where the conversation is stopped."""
+    values = {"tenant_id": tenant_id, "id": conversation_id, "provider": provider}
+    with engine.connect() as connection:
+        row = connection.execute(_BEFORE_READ, values).one()
+    stop = _stop(row)
+    if stop is not None:
+        raise Stopped(tenant_id, conversation_id, stop)
+    return BeforeRead(_guest(row), row.paused)
+
+
+def _guest(row: Row[Any]) -> VerifiedGuest | None:
+    return VerifiedGuest.model_validate(row.guest) if row.guest else None
+
+
+def _stop(row: Row[Any]) -> Stop | None:
+    return Stop(reason=StopReason(row.stop_reason), at=row.stopped_at) if row.stopped_at else None
 
 
 def lift(engine: Engine, tenant_id: str, conversation_id: str, reason: str) -> bool | None:

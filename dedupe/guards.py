@@ -11,7 +11,6 @@ from sqlalchemy import Connection, Engine, text
 
 from booking.handoff import Stop, StopReason
 from booking.settings import Guards
-from dedupe.submission import Stopped
 
 # `asked` as it was read: an asking that came in between was let in by `admit`, which has counted by itself.
 _COUNT = text("""
@@ -80,11 +79,6 @@ INSERT INTO conversations AS c (tenant_id, id) VALUES (:tenant_id, :id)
 ON CONFLICT (tenant_id, id) DO UPDATE SET admitted = c.admitted
 """)
 
-_STOPPED = text("""
-SELECT stop_reason, stopped_at FROM conversations
-WHERE tenant_id = :tenant_id AND id = :id AND stopped_at IS NOT NULL
-""")
-
 
 def count_failed(connection: Connection, intent_ids: Sequence[str]) -> Stop | None:
     """Count those of the intents that failed and are not counted yet; gives the stop that this leads to.
@@ -92,7 +86,10 @@ def count_failed(connection: Connection, intent_ids: Sequence[str]) -> Stop | No
     Within a transaction that has locked the conversations.
     """
     rows = connection.execute(_COUNT, {"ids": list(intent_ids)}).all()
-    stops = [_stop(connection, *place) for place in {(row.tenant_id, row.conversation_id) for row in rows}]
+    # In order: a stop is an event, which is numbered under a lock of its tenant; two that stop several must not wait
+    # for each other.
+    places = sorted({(row.tenant_id, row.conversation_id) for row in rows})
+    stops = [_stop(connection, *place) for place in places]
     return next((stop for stop in stops if stop), None)
 
 
@@ -121,14 +118,6 @@ def note_failed_call(engine: Engine, tenant_id: str, conversation_id: str, call:
         connection.execute(_LOCK, place)
         connection.execute(_COUNT_CALL, {**place, "call": call, "unavailable": unavailable})
         return _stop(connection, tenant_id, conversation_id)
-
-
-def refuse_stopped(engine: Engine, tenant_id: str, conversation_id: str) -> None:
-    """Raises Stopped where the conversation is stopped."""
-    with engine.connect() as connection:
-        row = connection.execute(_STOPPED, {"tenant_id": tenant_id, "id": conversation_id}).first()
-    if row is not None:
-        raise Stopped(tenant_id, conversation_id, Stop(reason=StopReason(row.stop_reason), at=row.stopped_at))
 
 
 def _stop(connection: Connection, tenant_id: str, conversation_id: str) -> Stop | None:

@@ -1,7 +1,7 @@
 """Read intents and conversations as they are now. Plain reads; a missing one is None or left out."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Engine, Row, TextClause, text
 
@@ -29,13 +29,21 @@ _DONE = text(
     )
 )
 
+# The newest first, one more than is given: if it comes, there are older ones.
 _CONVERSATION = text("""
 SELECT 0 AS position, i.id AS item_id, i.key AS item_key, i.state, i.result, i.error, i.attempts, i.slow, i.request
-FROM items i WHERE i.tenant_id = :tenant_id AND i.conversation_id = :conversation_id ORDER BY i.id LIMIT :most
+FROM items i WHERE i.tenant_id = :tenant_id AND i.conversation_id = :conversation_id ORDER BY i.id DESC LIMIT :most + 1
 """)
 
 #: More than any chat asks for; a bound on what one answer can hold.
 MOST_ITEMS = 5000
+
+
+class Items(NamedTuple):
+    """The items asked for in a conversation, oldest first. `truncated`: there are older ones, which are left out."""
+
+    rows: list[ItemRow]
+    truncated: bool
 
 
 def read_intents(engine: Engine, ids: Sequence[str]) -> dict[str, IntentRow]:
@@ -77,16 +85,17 @@ def _read(engine: Engine, statement: TextClause, ids: Sequence[str]) -> dict[str
 def _handoffs(connection: Connection, rows: Sequence[Row[Any]]) -> dict[tuple[str, str], str]:
     """The handoffs of those conversations that are stopped, read once each."""
     stopped = {(row.tenant_id, row.conversation_id) for row in rows if row.stopped_at}
-    return {place: handoff_of(_items(connection, *place)) for place in stopped}
+    return {place: handoff_of(*_items(connection, *place)) for place in stopped}
 
 
-def _items(connection: Connection, tenant_id: str, conversation_id: str) -> list[ItemRow]:
+def _items(connection: Connection, tenant_id: str, conversation_id: str) -> Items:
     values = {"tenant_id": tenant_id, "conversation_id": conversation_id, "most": MOST_ITEMS}
-    return [_item(row) for row in connection.execute(_CONVERSATION, values)]
+    newest = connection.execute(_CONVERSATION, values).all()
+    return Items([_item(row) for row in reversed(newest[:MOST_ITEMS])], len(newest) > MOST_ITEMS)
 
 
-def read_conversation(engine: Engine, tenant_id: str, conversation_id: str) -> list[ItemRow]:
-    """The items asked for in a conversation, oldest first."""
+def read_conversation(engine: Engine, tenant_id: str, conversation_id: str) -> Items:
+    """The items asked for in a conversation, oldest first; of very many the newest MOST_ITEMS."""
     with engine.connect() as connection:
         return _items(connection, tenant_id, conversation_id)
 

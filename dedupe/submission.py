@@ -31,7 +31,7 @@ class Wanted:
 class Submission:
     """One request to admit. `lifetime` is in seconds; `secret` is the tenant's.
 
-    `call` is the same for the same tool and arguments, whatever the key is; the guards count by it.
+    `call` is a fingerprint of tool and arguments (and conversation), whatever the key is; the guards count by it.
     """
 
     tenant_id: str
@@ -72,7 +72,7 @@ class Mismatch(Exception):
 
 
 class Stopped(Exception):
-    """The conversation is stopped: no call of it is taken. Nothing was changed."""
+    """The conversation is stopped: no call of it is taken. At most an earlier failure was counted, which led to it."""
 
     def __init__(self, tenant_id: str, conversation_id: str, stop: Stop) -> None:
         super().__init__(f"stopped: {stop.reason}")

@@ -99,5 +99,6 @@ def find_caller(engine: Engine, bearer: str) -> Caller | None:
         row = connection.execute(_CALLER, {"hash": keys.bearer_hash(bearer)}).first()
     if row is None:
         return None
-    settings = TenantSettings.model_validate(row.settings)
+    # Written by a newer release, they may hold names that this one doesn't know. `create_tenant` takes known ones only.
+    settings = TenantSettings.model_validate(row.settings, extra="ignore")
     return Caller(row.tenant_id, Scope(row.scope), bytes(row.secret), settings)

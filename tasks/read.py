@@ -37,10 +37,14 @@ class Asked:
 
 @dataclass(frozen=True)
 class Ran:
-    """How a read ended, after how many calls."""
+    """How a read ended, after how many calls.
+
+    `refused`: why the provider refuses our own credentials. Every call would end alike; it is to be paused.
+    """
 
     answer: Found | Give
     tries: int
+    refused: str | None = None
 
 
 class Reads:
@@ -60,7 +64,8 @@ class Reads:
             tries += not isinstance(outcome, HeldBack)  # held back is no call: nothing was tried
             decision = decide_read(tries, outcome, until - time.monotonic(), random.random())  # noqa: S311
             if isinstance(decision, Give):
-                return Ran(decision, tries)
+                certain = isinstance(outcome, Misconfigured) and outcome.certain
+                return Ran(decision, tries, outcome.cause if certain else None)
             time.sleep(decision.wait)
 
     def _try(self, asked: Asked, number: int, until: float) -> Found | Failure:

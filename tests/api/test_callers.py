@@ -1,14 +1,18 @@
 """Bearer keys: who may do what."""
 
+import json
 import time
 
 import httpx
 import pytest
+from pydantic import ValidationError
 
-from dedupe.tenants import Scope, revoke_key
+from booking.settings import Guards, TenantSettings
+from dedupe.tenants import Scope, find_caller, revoke_key
 from tests.api.checks import refused
 from tests.api.serving import Api, bearer, request
 from tests.api.work import rows
+from tests.dedupe.rows import run
 from tests.waiting import eventually
 
 
@@ -65,6 +69,17 @@ def test_a_revoked_key_stops_within_five_seconds(api: Api) -> None:
     eventually(lambda: api.http.get("/v1/conversations/none", headers=agent).status_code == 401, within=5)
     assert time.monotonic() - begun < 5
     refused(api.submit(), 401, "PERMISSION_DENIED")
+
+
+def test_settings_that_a_newer_release_wrote_are_read_without_what_is_new(api: Api) -> None:
+    newer = {"guards": {"same_call_failures": 7, "new": 1}, "max_rooms": 9}
+    run(api.engine, "UPDATE tenants SET settings = CAST(:to AS jsonb)", to=json.dumps(newer))
+    assert api.submit().status_code == 202
+    caller = find_caller(api.engine, api.tenant.agent)
+    assert caller is not None
+    assert caller.settings == TenantSettings(guards=Guards(same_call_failures=7))
+    with pytest.raises(ValidationError):  # what is put in is checked as ever
+        TenantSettings.model_validate(newer)
 
 
 def test_the_key_is_asked_for_before_the_body_is_read(shared_api: Api) -> None:

@@ -8,7 +8,7 @@ import pytest
 from booking.arguments import BookRooms
 from booking.conversation import conversation_answer
 from booking.errors import ErrorCode, ToolError, tool_error
-from booking.results import POLL_AFTER_MS, SLOW, IntentAnswer, IntentRow, ItemRow, intent_answer
+from booking.results import MOST_NAMED, POLL_AFTER_MS, SLOW, IntentAnswer, IntentRow, ItemRow, intent_answer
 from booking.states import IntentOutcome, IntentState, State
 from tests.booking.build import NOW, hotels, stay
 
@@ -134,7 +134,8 @@ def test_a_partial_failure_holds_ready_arguments_for_the_missing_rooms_only() ->
     assert told.error is not None
     assert told.error.code is ErrorCode.PARTIAL_FAILURE
     assert told.error.message.startswith("1 of 3 rooms are booked: B-0. Not booked: suite (CONFLICT: No suite is free")
-    assert told.fix == told.error.fix
+    assert "rooms=" not in (told.error.fix or ""), "sent once"
+    assert told.error.retryable
     assert told.fix is not None
     assert told.fix.startswith("Ask again for suite, suite only: book_rooms with rooms=")
     assert told.fix.endswith("1 rooms are booked already: B-0.")
@@ -155,6 +156,9 @@ def test_what_is_refused_for_good_is_not_offered_again(error: ToolError) -> None
 def test_where_nothing_may_pass_nothing_is_offered_again() -> None:
     told = answer(item(0, State.SUCCEEDED), item(1, State.FAILED, DENIED))
     assert told.fix == "Do not ask again for what was not booked; 1 rooms are booked already: B-0."
+    assert told.error is not None
+    assert (told.error.code, told.error.retryable) == (ErrorCode.PARTIAL_FAILURE, False)
+    assert told.error.fix == told.fix
 
 
 def test_an_unknown_room_is_not_in_the_arguments_to_retry() -> None:
@@ -164,6 +168,44 @@ def test_an_unknown_room_is_not_in_the_arguments_to_retry() -> None:
     assert told.error is not None
     assert "B-2" not in told.error.message
     assert (told.failed, told.unknown) == ([1], [2])
+
+
+FAMILY = stay(room_type="family").model_dump(mode="json", exclude_none=True)
+
+
+@pytest.mark.parametrize("error", [SOLD_OUT, DENIED])
+def test_an_unknown_room_beside_a_failed_one_is_named_as_being_confirmed(error: ToolError) -> None:
+    told = answer(item(0, State.SUCCEEDED), item(1, State.FAILED, error), item(2, State.UNKNOWN, request=FAMILY))
+    assert told.error is not None
+    assert told.error.message == (
+        "1 of 3 rooms are booked: B-0; being confirmed: family — do not book it again. "
+        f"Not booked: suite ({error.code}: {error.message})."
+    )
+    assert (told.fix or "").endswith("booked already: B-0; being confirmed: family — do not book it again.")
+
+
+def test_a_room_undone_since_beside_an_unknown_one_is_no_failure() -> None:
+    assert answer(item(0, State.SUPERSEDED), item(1, State.UNKNOWN)).error == tool_error("unknown_outcome")
+
+
+@pytest.mark.parametrize("state", [State.FAILED, State.CANCELLED])
+def test_a_large_batch_names_the_first_and_how_many_more(state: State) -> None:
+    lost = tool_error("cancelled") if state is State.CANCELLED else SOLD_OUT
+    told = answer(*(item(n, State.SUCCEEDED if n < 400 else state, lost) for n in range(1000)))
+    assert told.fix is not None
+    assert told.error is not None
+    assert len(ready_rooms(told.fix)) == MOST_NAMED
+    assert "], then for 580 more of the positions in failed and cancelled; 400 rooms are booked already" in told.fix
+    assert told.fix.endswith("B-19, and 380 more.")
+    assert f"600 times suite ({lost.code}" in told.error.message
+    assert len(told.fix) < 8000
+    assert len(told.error.model_dump_json()) < 1000
+
+
+def test_a_batch_of_exactly_as_many_as_are_named_is_whole() -> None:
+    told = answer(item(0, State.SUCCEEDED), *(item(n + 1, State.FAILED, SOLD_OUT) for n in range(MOST_NAMED)))
+    assert len(ready_rooms(told.fix or "")) == MOST_NAMED
+    assert "more" not in (told.fix or "")
 
 
 # A conversation.

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from dedupe.conversations import before_read
 from dedupe.engine import Engine
-from dedupe.guards import note_failed_call, note_failures, note_intents, refuse_stopped
+from dedupe.guards import note_failed_call, note_failures, note_intents
 from dedupe.submission import Stopped
 from tests.api.work import refuse
 from tests.dedupe.rows import at_once, count, rows, run, wide
@@ -240,16 +241,16 @@ def test_a_failure_counts_though_nobody_polls(chat: Chat) -> None:
 
 def test_a_failed_read_counts_and_a_stop_refuses_reads(chat: Chat, engine: Engine) -> None:
     tenant = chat.api.tenant.id
-    refuse_stopped(engine, tenant, "c-new")
+    before_read(engine, tenant, "c-new", "pms")
     assert note_failed_call(engine, tenant, "c-new", "search:1", unavailable=True) is None
     assert note_failed_call(engine, tenant, "c-new", "search:2", unavailable=False) is None
-    refuse_stopped(engine, tenant, "c-new")
+    before_read(engine, tenant, "c-new", "pms")
     stop = note_failed_call(engine, tenant, "c-new", "search:1", unavailable=True)
     assert stop is not None
     with pytest.raises(Stopped):
-        refuse_stopped(engine, tenant, "c-new")
+        before_read(engine, tenant, "c-new", "pms")
     assert chat.stopped(conversation="c-new").handoff == "Nothing is booked yet. A colleague will call you."
-    refuse_stopped(engine, "other", "c-new")
+    before_read(engine, "other", "c-new", "pms")
 
 
 def test_what_was_cancelled_has_not_failed(chat: Chat) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from booking.settings import Guards, TenantSettings
 from dedupe.engine import make_engine
+from dedupe.pauses import resume
 from tests.api.serving import Api, bearer, settings_for, stay
 from tests.conftest import Servers, fresh_database, make_tenant
 from tests.dedupe.rows import run
@@ -82,6 +83,7 @@ def desk(shared_desk: Desk, pms: Pms, redis_url: str) -> Desk:
     """The shared one, with an untouched hotel system, and limits (in Redis) that remember nothing."""
     assert redis_url
     assert pms is shared_desk.pms
+    resume(shared_desk.api.engine, "pms")
     return shared_desk
 
 
