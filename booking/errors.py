@@ -244,8 +244,9 @@ WHO: dict[ErrorCode, tuple[str, str]] = {
     ErrorCode.STOPPED: ("a person", "no"),
     ErrorCode.PARTIAL_FAILURE: ("the model and the guest", "no; only the failed items may be asked for again"),
 }
-#: Rows that differ from their code: these are for the host application or the operator, not for the model.
+#: Rows that differ from their code; most are for the host application or the operator, not for the model.
 WHO_BY_ROW: dict[str, tuple[str, str]] = {
+    "partial_for_good": ("the guest", "no"),
     "key_reused": ("the host application", "no"),
     "wrong_bearer": ("the host application", "no"),
     "wrong_scope": ("the host application", "no"),
