@@ -58,10 +58,12 @@ def examine(config: Path | None, data: Path) -> Iterator[Finding]:
     yield Finding("configuration", True, str(file) if file else "no roomkey.toml: defaults and the environment")
     yield _hotels(settings)
     settings = joined(settings, data)
-    yield _postgres(settings)
+    postgres = _postgres(settings)
+    yield postgres
     yield from _messages(settings)
+    pauses = _pauses(settings) if postgres.ok else {}
     for name, provider in settings.providers.items():
-        yield _provider(name, provider.url or settings.pms_url)
+        yield pauses.get(name) or _provider(name, provider.url or settings.pms_url)
     yield _api(config, data)
 
 
@@ -129,6 +131,23 @@ def _redis(url: str) -> Finding:
     except Exception as error:  # noqa: BLE001 - RedisError, or ValueError for a URL of another kind
         return Finding("Redis", False, f"{_place(url)}: {_said(error)}", "start it, or correct ROOMKEY_REDIS_URL")
     return Finding("Redis", True, _place(url))
+
+
+def _pauses(settings: Settings) -> dict[str, Finding]:
+    """The paused providers: every booking at them waits."""
+    from cli.database import opened
+    from cli.paused import since
+    from dedupe.pauses import list_pauses
+
+    try:
+        with opened(settings) as engine:
+            found = list_pauses(engine)
+    except Trouble:  # it went away since it was looked at
+        return {}
+    mend = "mend its credentials, then `roomkey resume {}`"
+    return {
+        one.provider: Finding(f"provider {one.provider}", False, since(one), mend.format(one.provider)) for one in found
+    }
 
 
 def _provider(name: str, url: str | None) -> Finding:

@@ -2,14 +2,13 @@
 
 import json
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
+from cli.called import command
 from cli.screen import out
 from cli.stack import Stack
-from cli.state import FOLDER
 from cli.tenancy import TENANT
 
 #: Weeks ahead of today, so that the examples never lie in the past.
@@ -35,12 +34,18 @@ def _rows(stack: Stack) -> list[tuple[str, str]]:
     return [
         ("API", stack.api_url),
         ("console", f"{stack.api_url}/console"),
-        ("hotel system", stack.pms_url or "as configured"),
+        ("hotel system", _hotel_system(stack)),
         ("hotels", ", ".join(stack.settings.properties)),
         (f"agent key of {TENANT}", stack.keys["agent"]),
         ("all keys", str(stack.data / "keys.json")),
         ("logs", str(stack.data / "logs")),
     ]
+
+
+def _hotel_system(stack: Stack) -> str:
+    simulated = any(process.name == "simulator" for process in stack.processes)
+    forgets = " (a simulator: it forgets its bookings when it stops)" if simulated else ""
+    return (stack.pms_url or "as configured") + forgets
 
 
 def _stay(stack: Stack) -> dict[str, Any]:
@@ -55,9 +60,8 @@ def _stay(stack: Stack) -> dict[str, Any]:
 
 
 def _with_roomkey(stack: Stack, stay: dict[str, Any]) -> str:
-    folder = "" if stack.data == FOLDER.resolve() else f" --data {_quoted(stack.data)}"
     return (
-        f"  roomkey submit{folder} --property {stay['property']} --room-type {stay['room_type']}"
+        f"  {command('submit', stack.data)} --property {stay['property']} --room-type {stay['room_type']}"
         f" --check-in {stay['check_in']} --check-out {stay['check_out']} \\\n"
         f"    --guest-name '{stay['guest']['name']}' --guest-email {stay['guest']['email']} --wait"
     )
@@ -69,7 +73,3 @@ def _with_curl(stack: Stack, stay: dict[str, Any]) -> str:
         f"  curl -sS {stack.api_url}/v1/intents -H 'Authorization: Bearer {stack.keys['agent']}' \\\n"
         f"    -H 'Content-Type: application/json' -d '{body}'"
     )
-
-
-def _quoted(path: Path) -> str:
-    return f"'{path}'"

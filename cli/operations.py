@@ -10,6 +10,7 @@ from cli.state import FOLDER
 
 if TYPE_CHECKING:
     from dedupe.dead_letters import Letter
+    from dedupe.engine import Engine
 
 letters = typer.Typer(help="Dead letters: what waits for a person.", no_args_is_help=True)
 
@@ -115,8 +116,8 @@ def resume(
 
 def unstop(
     conversation: Annotated[str, typer.Argument(help="The stopped conversation's id.")],
-    tenant: Annotated[str, typer.Option(help="Whose conversation.")],
     reason: Annotated[str, typer.Option(help="Why calls may go on; kept in the events.")],
+    tenant: Annotated[str | None, typer.Option(help="Whose conversation (default: the only tenant's).")] = None,
     config: Config = None,
     data: Data = FOLDER,
     as_json: Json = False,
@@ -134,6 +135,7 @@ def unstop(
     except ValidationError:
         raise Trouble(Code.USAGE, "--reason: must be a text of at most 2000 characters") from None
     with opened(settings_of(config, data)) as engine:
+        tenant = tenant or _only_tenant(engine)
         lifted = conversations.lift(engine, tenant, conversation, said)
     if lifted is None:
         raise Trouble(Code.NOT_SUCCESS, f"the tenant {tenant} has no conversation {conversation}")
@@ -143,3 +145,14 @@ def unstop(
         print_json({"tenant": tenant, "conversation": conversation, "lifted": True})
     else:
         out.print(f"the conversation {conversation} goes on", markup=False)
+
+
+def _only_tenant(engine: "Engine") -> str:
+    from dedupe import tenants
+
+    names = tenants.list_tenants(engine)
+    if not names:
+        raise Trouble(Code.NOT_SUCCESS, "there is no tenant yet, so nothing is stopped")
+    if len(names) > 1:
+        raise Trouble(Code.USAGE, f"--tenant: say whose conversation: {', '.join(names)}")
+    return names[0]

@@ -1,5 +1,6 @@
 """`roomkey submit` and `roomkey status`: an agent at the terminal. They speak HTTP only."""
 
+import hashlib
 import json
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ from cli.state import FOLDER
 if TYPE_CHECKING:
     from cli.caller import Caller
 
-#: One conversation for the whole terminal: the same command twice is the same booking.
+#: For intents without a guest.
 _CONVERSATION = "cli"
 
 Wait = Annotated[bool, typer.Option("--wait", help="Show progress until it is done.")]
@@ -33,7 +34,7 @@ def submit(
     check_out: Annotated[str | None, typer.Option(help="YYYY-MM-DD, after check-in.")] = None,
     guest_name: Annotated[str | None, typer.Option()] = None,
     guest_email: Annotated[str | None, typer.Option()] = None,
-    conversation: Annotated[str | None, typer.Option(help=f"Part of the key (default: {_CONVERSATION}).")] = None,
+    conversation: Annotated[str | None, typer.Option(help="Part of the key (default: one for each guest).")] = None,
     file: Annotated[
         Path | None, typer.Option(help="The body of POST /v1/intents instead, as JSON; - for stdin.", allow_dash=True)
     ] = None,
@@ -53,7 +54,7 @@ def submit(
     }
     body = _from_file(file, options) if file else _from_options(options)
     if conversation or "conversation_id" not in body:
-        body["conversation_id"] = conversation or _CONVERSATION
+        body["conversation_id"] = conversation or _conversation(body)
     caller = _caller(config, data, as_json)
     _finish(caller, caller.submit(body), wait, as_json)
 
@@ -93,6 +94,16 @@ def _from_options(options: dict[str, str | None]) -> dict[str, Any]:
         raise Trouble(Code.USAGE, f"missing {', '.join(missing)} (or give the whole intent with --file)")
     guest = {"name": options.pop("guest_name"), "email": options.pop("guest_email")}
     return {"tool": "create_booking", "arguments": {**options, "guest": guest}}
+
+
+def _conversation(body: dict[str, Any]) -> str:
+    """One for each guest: the same command twice is the same booking, and one guest's failures stop no other's."""
+    arguments = body.get("arguments")
+    guest = arguments.get("guest") if isinstance(arguments, dict) else None
+    email = guest.get("email") if isinstance(guest, dict) else None
+    if not isinstance(email, str):
+        return _CONVERSATION
+    return f"{_CONVERSATION}-{hashlib.sha256(email.strip().casefold().encode()).hexdigest()[:12]}"
 
 
 def _caller(config: Path | None, data: Path, as_json: bool) -> "Caller":

@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +13,7 @@ from cli.options import Config, Data
 from cli.state import FOLDER
 
 if TYPE_CHECKING:
-    from cli.stack import Stack
+    from cli.stack import Say, Stack
 
 #: Seconds between two looks at the processes.
 _TICK = 0.2
@@ -43,7 +44,7 @@ def up(
     stack = start_stack(data, settings, on_progress=say, workers=workers)
     try:
         _greet(stack)
-        _watch(stack)
+        _watch(stack, say)
     finally:
         for number in _ENDING:
             signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not leave half of it running
@@ -52,12 +53,16 @@ def up(
     say("stopped")
 
 
-def _watch(stack: "Stack") -> None:
+def _watch(stack: "Stack", say: "Say") -> None:
+    from cli.paused import Watch
+
     ending = threading.Event()
     for number in _ENDING:
         signal.signal(number, lambda *_: ending.set())
-    while not ending.wait(_TICK):
-        stack.supervise()
+    with closing(Watch(stack, say)) as pauses:
+        while not ending.wait(_TICK):
+            stack.supervise()
+            pauses.look()
 
 
 def _greet(stack: "Stack") -> None:

@@ -1,12 +1,23 @@
 """The commands beside a running stack."""
 
 import json
+import re
+import shlex
+import sys
+from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 
 import httpx
+import psycopg
 import pytest
 
-from tests.cli.running import Up, roomkey
+from booking.settings import TenantSettings
+from cli.called import command
+from cli.state import FOLDER
+from dedupe import pauses, tenants
+from dedupe.engine import Engine, make_engine
+from tests.cli.running import ROOMKEY, Up, roomkey
 from tests.waiting import eventually
 
 BOOKING = {
@@ -116,6 +127,73 @@ def test_doctor_finds_nothing_wrong_beside_a_stack(up: Up) -> None:
         "API",
     ]
     assert "no properties are configured" in findings[1]["found"]
+
+
+def test_a_paused_provider_is_told_by_up_and_is_a_problem_for_doctor(up: Up, named: dict[str, str]) -> None:
+    engine = make_engine(named["ROOMKEY_DATABASE_URL"], 1)
+    try:
+        assert pauses.pause(engine, "pms", "401 Unauthorized")
+        eventually(lambda: "then: " in up.output, within=15)
+        done = roomkey("doctor", "--json", cwd=up.folder)
+    finally:
+        assert roomkey("resume", "pms", cwd=up.folder).returncode == 0
+        engine.dispose()
+    assert done.returncode == 1
+    (problem,) = [one for one in json.loads(done.stdout) if not one["ok"]]
+    assert problem["what"] == "provider pms"
+    assert re.fullmatch(r"paused since \S+ \S+ UTC \(401 Unauthorized\)", problem["found"])
+    assert problem["mend"] == "mend its credentials, then `roomkey resume pms`"
+    assert up.output.count(f"provider pms: {problem['found']}; mend its credentials, then: ") == 1
+    assert roomkey("doctor", cwd=up.folder).returncode == 0
+
+
+def test_each_guest_has_a_conversation_and_it_is_the_same_in_any_case(up: Up, named: dict[str, str]) -> None:
+    stay = {"check_in": "2027-05-01", "check_out": "2027-05-02"}
+    for email in ("Mary@hotel-demo.com", "mary@hotel-demo.com", "joan@hotel-demo.com"):
+        assert roomkey("submit", *words(**stay, guest_email=email), cwd=up.folder).returncode == 0
+    expected = {f"cli-{sha256(f'{name}@hotel-demo.com'.encode()).hexdigest()[:12]}" for name in ("mary", "joan")}
+    with psycopg.connect(named["ROOMKEY_DATABASE_URL"]) as connection:
+        found = {row[0] for row in connection.execute("SELECT id FROM conversations")}
+    assert expected <= found
+    assert "cli" not in found
+
+
+def test_unstop_needs_the_tenant_only_where_there_are_several(
+    tmp_path: Path, database_url: str, engine: Engine
+) -> None:
+    def unstop() -> tuple[int, str]:
+        done = roomkey("unstop", "c-1", "--reason", "looked at", cwd=tmp_path, ROOMKEY_DATABASE_URL=database_url)
+        return done.returncode, done.stderr
+
+    tenants.create_tenant(engine, "one", TenantSettings())
+    assert unstop() == (1, "roomkey: the tenant one has no conversation c-1\n")
+    tenants.create_tenant(engine, "two", TenantSettings())
+    assert unstop() == (2, "roomkey: --tenant: say whose conversation: one, two\n")
+
+
+@pytest.mark.parametrize("group", ["dead-letters", "tenants", "keys"])
+def test_a_group_without_a_command_prints_its_help_and_no_empty_line(tmp_path: Path, group: str) -> None:
+    done = roomkey(group, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, "")
+    assert "Usage" in done.stdout
+
+
+def test_the_version(tmp_path: Path) -> None:
+    done = roomkey("--version", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"roomkey {version('roomkey')}\n", "")
+
+
+def test_what_up_prints_can_be_run_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", [*ROOMKEY, "up"])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert shlex.split(command("resume pms", FOLDER)) == [*ROOMKEY, "resume", "pms"]
+    assert shlex.split(command("resume pms", tmp_path / "a b"))[-2:] == ["--data", str(tmp_path / "a b")]
+    monkeypatch.setenv("PATH", str(Path(ROOMKEY[0]).parent))
+    assert command("resume pms", FOLDER) == "roomkey resume pms"
+
+
+def test_the_greeting_says_that_the_simulator_forgets(up: Up) -> None:
+    assert "(a simulator: it forgets its bookings when it stops)\n" in up.output
 
 
 def test_doctor_names_the_mend_for_each_thing_that_is_wrong(tmp_path: Path, servers: object) -> None:
