@@ -167,7 +167,7 @@ def problems() -> dict[int, dict[str, dict[str, Any]]]:
         WrongFields([wrong_date]).problem,
         problem(422, "unknown_tool", sent='"book_room"', allowed="create_booking, book_rooms"),
         problem(422, "key_reused", sent='"order-17"', existing=existing),
-        problem(422, "other_values", state="succeeded", existing=" as B-9921"),
+        problem(422, "other_values", differs="notes", state="succeeded", existing=" as B-9921"),
         problem(500, "internal"),
         problem(503, "no_database"),
         problem(503, "read_unavailable"),

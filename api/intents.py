@@ -99,7 +99,8 @@ def _refusal(mismatch: Mismatch, header_key: str | None) -> Refused:
         named = f"{existing['tool']} in conversation {existing['conversation_id']}, intent {existing['id']}"
         return Refused(422, "key_reused", sent=shown(header_key), existing=named)
     named = f" as {existing['booking_id']}" if existing["booking_id"] else ""
-    return Refused(422, "other_values", state=existing["state"], existing=named)
+    differs = ", ".join(existing["differs"])
+    return Refused(422, "other_values", differs=differs, state=existing["state"], existing=named)
 
 
 async def _gone(request: Request) -> None:

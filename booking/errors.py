@@ -82,7 +82,7 @@ TABLE: dict[str, tuple[ErrorCode, str, str | None, bool]] = {
     ),
     "other_values": (
         ErrorCode.INVALID_ARGUMENT,
-        "This booking was already asked for with other values; it is {state}{existing}.",
+        "This booking was already asked for with another {differs}; it is {state}{existing}.",
         "Do not book it again. To alter it, change the existing one.",
         False,
     ),

@@ -49,4 +49,4 @@ def _same(theirs: str, said: str | None) -> bool:
 
 
 def _plain(text: str) -> bytes:
-    return " ".join(folded(text).split()).encode("utf-8", "surrogatepass")
+    return folded(text).encode("utf-8", "surrogatepass")

@@ -60,6 +60,13 @@ def booking_identity(stay: Stay) -> dict[str, str]:
     }
 
 
+def booking_values(stay: Stay) -> dict[str, Any]:
+    """All the arguments of a room, as they count for the fingerprint: the spelling of the guest's name doesn't."""
+    given = stay.model_dump(exclude_defaults=True)
+    guest = {**given["guest"], "name": folded(stay.guest.name), "email": stay.guest.email.casefold()}
+    return {**given, "guest": guest}
+
+
 def base_key(secret: bytes, scope: str, effect: str, identity: Any) -> str:
     """What identical effects share before they are told apart by k and epoch."""
     return digest(secret, "base", [scope, effect, identity])

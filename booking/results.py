@@ -137,6 +137,11 @@ def intent_answer(row: IntentRow) -> IntentAnswer:
     items = [item_answer(item) for item in row.items]
     outcome = outcome_of([item.state for item in items])
     error, fix = _intent_error(row, items, outcome)
+    # A stop is told with what went wrong, in place of it; what succeeded or still runs is not answered with a stop.
+    stop = row.stop if outcome not in (None, IntentOutcome.SUCCEEDED) else None
+    if stop is not None:
+        error = tool_error("stopped", why=BECAUSE[stop.reason], handoff=row.handoff)
+        fix = error.fix
     places = {state: [item.position for item in items if item.state is state] for state in State}
     waiting = outcome is None
     return IntentAnswer(
@@ -153,19 +158,14 @@ def intent_answer(row: IntentRow) -> IntentAnswer:
         unknown=places[State.UNKNOWN],
         cancelled=places[State.CANCELLED],
         error=error,
-        fix=_stopped(row).fix if row.stop else fix,
+        fix=fix,
         notice=SLOW if any(item.slow and item.state in PENDING for item in row.items) else None,
         poll_after_ms=POLL_AFTER_MS if waiting else None,
-        stop=row.stop,
-        handoff=row.handoff,
+        stop=stop,
+        handoff=row.handoff if stop else None,
         created_at=row.created_at,
         expires_at=row.expires_at,
     )
-
-
-def _stopped(row: IntentRow) -> ToolError:
-    assert row.stop is not None
-    return tool_error("stopped", why=BECAUSE[row.stop.reason], handoff=row.handoff)
 
 
 def item_answer(item: ItemRow) -> ItemAnswer:

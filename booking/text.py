@@ -21,15 +21,21 @@ def clean(value: str) -> str:
 
 
 def one_line(value: str) -> str:
-    """`clean`, and refuses line breaks: for names and identifiers."""
+    """`clean`, and refuses line breaks and what can't be seen: for names and identifiers."""
     if "\t" in value or len(f"{value}.".splitlines()) > 1:  # all of Unicode's line ends
         raise ValueError("must be one line")
+    if value.strip() and not folded(value):
+        raise ValueError("must have characters that can be seen")
     return clean(value)
 
 
 def folded(value: str) -> str:
-    """`value` as it counts for identity: case and Unicode form make no difference."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", value).casefold())
+    """`value` as it counts for identity: what a model changes when it types a name again makes no difference.
+
+    That is case, the Unicode form (full width, ligatures), kinds and number of blanks, and invisible characters.
+    """
+    seen = "".join(char for char in unicodedata.normalize("NFKC", value) if unicodedata.category(char) != "Cf")
+    return " ".join(unicodedata.normalize("NFKC", seen.casefold()).split())
 
 
 Line = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(one_line)]

@@ -49,7 +49,7 @@ _EXISTING_LINKS = text("SELECT position, item_id FROM links WHERE intent_id = :i
 
 # All items that may stand for what is asked. Locked, so that a settle in flight is either seen or waits for us.
 _KNOWN_ITEMS = text("""
-SELECT id, base, k, state, error ->> 'code' AS code, fingerprint, result ->> 'booking_id' AS booking_id
+SELECT id, base, k, state, error ->> 'code' AS code, fingerprint, request, result ->> 'booking_id' AS booking_id
 FROM items WHERE tenant_id = :tenant_id AND base = ANY(:bases) AND state <> 'superseded'
 ORDER BY id FOR UPDATE
 """)
@@ -193,6 +193,7 @@ class _KnownItem:
     known: Known
     base: str
     fingerprint: str
+    request: dict[str, Any]
     booking_id: str | None
 
 
@@ -204,6 +205,7 @@ def _known(connection: Connection, submission: Submission) -> dict[int, _KnownIt
             Known(row.id, row.k, State(row.state), ErrorCode(row.code) if row.code else None),
             row.base,
             row.fingerprint,
+            row.request,
             row.booking_id,
         )
         for row in rows
@@ -278,6 +280,19 @@ def _meet_again(
             wanted = place.wanted
             arm.append({"id": item.known.id, "fingerprint": wanted.fingerprint, "request": wanted.request})
         elif item.fingerprint != place.wanted.fingerprint:
-            raise Mismatch("item", {"state": item.known.state.value, "booking_id": item.booking_id})
+            differs = _differing(item.request, place.wanted.request)
+            raise Mismatch("item", {"state": item.known.state.value, "booking_id": item.booking_id, "differs": differs})
     armed = connection.execute(_ARM_ITEMS, {"items": json.dumps(arm)}).all() if arm else []
     return [(row.id, row.queue) for row in armed]
+
+
+def _differing(ours: dict[str, Any], theirs: dict[str, Any], within: str = "") -> list[str]:
+    """The names of the values that differ, as paths."""
+    names: list[str] = []
+    for name in sorted(ours.keys() | theirs.keys()):
+        one, other = ours.get(name), theirs.get(name)
+        if isinstance(one, dict) and isinstance(other, dict):
+            names += _differing(one, other, f"{within}{name}.")
+        elif one != other:
+            names.append(within + name)
+    return names

@@ -30,7 +30,7 @@ def _wanted(asking: Asking, stay: Stay) -> Wanted:
     provider = asking.properties[stay.property].provider
     return Wanted(
         base=keys.base_key(secret, conversation, EFFECT, keys.booking_identity(stay)),
-        fingerprint=keys.fingerprint(secret, stay),
+        fingerprint=keys.fingerprint(secret, keys.booking_values(stay)),
         request=stay.model_dump(mode="json", exclude_none=True),
         scope=conversation,
         effect=EFFECT,

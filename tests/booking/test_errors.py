@@ -22,6 +22,7 @@ VALUES = {
     "sent": "'2026-01-01'",
     "allowed": "create_booking, book_rooms",
     "existing": " as B-9921",
+    "differs": "notes",
     "state": "succeeded",
     "what": "The payment",
     "room_type": "double",

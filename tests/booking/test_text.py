@@ -58,3 +58,9 @@ def test_other_letters_are_another_name(one: str, other: str) -> None:
 def test_folding_again_changes_nothing_and_neither_does_the_form_it_came_in(text: str) -> None:
     assert folded(folded(text)) == folded(text)
     assert folded(unicodedata.normalize("NFD", text)) == folded(unicodedata.normalize("NFC", text))
+
+
+@pytest.mark.parametrize("name", ["\u200b", "\u00ad\u200d", "\ufeff \u200b"])
+def test_a_name_that_nobody_can_see_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="seen"):
+        one_line(name)

@@ -164,7 +164,8 @@ def test_other_values_are_a_mismatch_and_nothing_is_stored(engine: Engine) -> No
     before = row(engine, item_id)
     with pytest.raises(Mismatch) as caught:
         ask(engine, room(notes="late arrival"), room("suite"))
-    assert (caught.value.kind, caught.value.existing) == ("item", {"state": "succeeded", "booking_id": "B-1"})
+    told = {"state": "succeeded", "booking_id": "B-1", "differs": ["notes"]}
+    assert (caught.value.kind, caught.value.existing) == ("item", told)
     assert (count(engine, "intents"), count(engine, "items"), count(engine, "links")) == (1, 1, 1)
     assert row(engine, item_id) == before
 

@@ -17,3 +17,22 @@ def test_new_dates_fully_booked_is_a_conflict_that_nobody_retries(chat: Chat, pm
     }
     assert (answer["outcome"], answer["error"]) == ("failed", item["error"])
     assert len(pms.ledger()) == 1
+
+
+def test_the_answer_that_stops_says_one_thing_and_a_success_keeps_its_own_words(chat: Chat, pms: Pms) -> None:
+    pms.set_rooms("BER", "suite", 0)
+    booked = chat.ask("double")
+    chat.ask("suite")
+    stopping = chat.ask("suite")
+    assert stopping["stop"]
+    assert (stopping["error"]["code"], stopping["error"]["retryable"]) == ("STOPPED", False)
+    assert stopping["fix"] == stopping["error"]["fix"]
+    again = chat.look(booked["id"])
+    assert (again["outcome"], again["error"], again["fix"], again["stop"]) == ("succeeded", None, None, None)
+
+
+def test_other_values_for_what_exists_are_named(chat: Chat) -> None:
+    chat.ask("double")
+    refused = chat.call("double", notes="a quiet room").json()["tool_error"]
+    assert refused["code"] == "INVALID_ARGUMENT"
+    assert "another notes; it is succeeded as B-" in refused["message"]
