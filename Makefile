@@ -32,7 +32,7 @@ format: setup  ## rewrite the code in the one format
 	@.venv/bin/ruff check --fix --quiet .
 
 test: setup  ## all tests, on an embedded Postgres and Valkey
-	@$(PY) -m pytest -q
+	@$(PY) -m pytest -q -n 2 --dist loadfile
 
 demo: setup  ## Friday 18:40, played on real parts
 	@.venv/bin/roomkey demo

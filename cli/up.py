@@ -43,8 +43,9 @@ def up(
         signal.signal(number, signal.default_int_handler)  # an interrupted start is undone, then we end
     stack = start_stack(data, settings, on_progress=say, workers=workers)
     try:
+        ending = _asked_to_end()  # before the greeting: whoever reads it may end us at once
         _greet(stack)
-        _watch(stack, say)
+        _watch(stack, say, ending)
     finally:
         for number in _ENDING:
             signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not leave half of it running
@@ -53,12 +54,17 @@ def up(
     say("stopped")
 
 
-def _watch(stack: "Stack", say: "Say") -> None:
-    from cli.paused import Watch
-
+def _asked_to_end() -> threading.Event:
+    """Set from now on by Ctrl-C or SIGTERM."""
     ending = threading.Event()
     for number in _ENDING:
         signal.signal(number, lambda *_: ending.set())
+    return ending
+
+
+def _watch(stack: "Stack", say: "Say", ending: threading.Event) -> None:
+    from cli.paused import Watch
+
     with closing(Watch(stack, say)) as pauses:
         while not ending.wait(_TICK):
             stack.supervise()

@@ -106,7 +106,7 @@ def ended(process: psutil.Process) -> bool:
 
 
 def _name(process: psutil.Process) -> str:
-    words = process.cmdline()
+    words = process.cmdline() or ["ended"]  # between its end and our look it has no command line
     if "cli.main" in words:
         return words[words.index("cli.main") + 1]
     return Path(words[0]).name.removesuffix("-server")
