@@ -1,11 +1,13 @@
 """Whose reservation is it? Decided before anything of a reservation is shown or changed. Pure."""
 
 import hmac
+from decimal import Decimal
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, EmailStr, Field
 
 from booking.outcomes import Reservation
+from booking.settings import TenantSettings
 from booking.text import Line, folded
 
 Access = Literal["allowed", "denied", "not_found"]
@@ -50,3 +52,8 @@ def _same(theirs: str, said: str | None) -> bool:
 
 def _plain(text: str) -> bytes:
     return folded(text).encode("utf-8", "surrogatepass")
+
+
+def within_limit(amount: Decimal, settings: TenantSettings) -> bool:
+    """Whether a refund of this amount may be made without a person; above it the model is told "not allowed"."""
+    return amount <= settings.max_refund

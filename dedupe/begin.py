@@ -42,13 +42,14 @@ WITH claimed AS (
     UPDATE items SET rev = rev + 1, token = :token, lease_until = clock_timestamp() + :lease * interval '1 s',
         publish_at = clock_timestamp() + :lease * interval '1 s', published = 0, attempts = attempts + 1 {changes}
     WHERE id = :id AND ({guard})
-    RETURNING id, rev, key_generation
+    RETURNING id, rev, key_generation, attempts
 ), opened AS (
     INSERT INTO attempts (item_id, kind, key_generation, may_send_until)
     SELECT id, '{kind}', key_generation, clock_timestamp() + :window * interval '1 s' FROM claimed
     RETURNING id, started_at, may_send_until
 )
-SELECT opened.id AS attempt_id, claimed.rev, opened.started_at, opened.may_send_until FROM claimed, opened
+SELECT opened.id AS attempt_id, claimed.rev, claimed.attempts AS number, opened.started_at, opened.may_send_until
+FROM claimed, opened
 """
 
 # The bytes are stored at the first mark and sent again as they are.
@@ -91,7 +92,7 @@ def begin(
         row = connection.execute(_statement(kind, held, same_key), values).first()
     if row is None:
         return None
-    return Begun(row.attempt_id, token, row.rev, row.started_at, row.may_send_until)
+    return Begun(row.attempt_id, token, row.rev, row.number, row.started_at, row.may_send_until)
 
 
 def _statement(kind: Kind, held: Begun | None, same_key: bool) -> TextClause:

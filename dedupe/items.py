@@ -63,11 +63,12 @@ class Item:
 
 @dataclass(frozen=True)
 class Begun:
-    """An attempt that is open and committed: the mark before the call."""
+    """An attempt that is open and committed: the mark before the call. `number` counts the item's attempts from 1."""
 
     attempt_id: int
     token: uuid.UUID
     rev: int
+    number: int
     started_at: datetime
     may_send_until: datetime
 

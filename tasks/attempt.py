@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from booking.capabilities import Capabilities
-from booking.outcomes import Done, Finding, HeldBack, Misconfigured, NotSent, Outcome, Unknown
+from booking.outcomes import Done, Finding, Found, HeldBack, Misconfigured, NotSent, Outcome, Unknown
 from booking.states import Kind, State
 from dedupe.begin import begin
 from dedupe.items import Begun, Item
@@ -140,14 +140,24 @@ def _later(start: datetime, started: float) -> datetime:
 
 def _log(ended: Attempt, started: float) -> None:
     """One line an attempt, so that one search for the key tells the story of a write. No guest data."""
-    outcome = ended.outcome
+    item, outcome = ended.item, ended.outcome
     log.info(
-        "attempt key=%s reference=%s item=%d kind=%s outcome=%s elapsed=%.3fs%s",
-        ended.item.key,
-        ended.item.reference,
-        ended.item.id,
+        "attempt key=%s tool=%s reference=%s item=%d attempt=%s what=%s outcome=%s elapsed=%.3fs%s",
+        item.key,
+        item.effect,
+        item.reference,
+        item.id,
+        ended.begun.number if ended.begun else "unbegun",
         ended.kind.value,
         type(outcome).__name__,
         time.monotonic() - started,
-        f" cause={outcome.cause!r}" if isinstance(outcome, NotSent | Unknown | Misconfigured) else "",
+        _detail(item, outcome),
     )
+
+
+def _detail(item: Item, outcome: Outcome | Finding) -> str:
+    """What it made or found, or why it ended so."""
+    if isinstance(outcome, Done | Found):
+        return f" id={OPERATIONS[item.effect].provider_id(outcome.result)}"
+    cause = getattr(outcome, "cause", None)
+    return f" cause={cause!r}" if cause else ""

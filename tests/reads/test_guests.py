@@ -1,11 +1,14 @@
 """Whose reservation it is, as a table."""
 
+from decimal import Decimal
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from booking.guests import VerifiedGuest, access
+from booking.guests import VerifiedGuest, access, within_limit
 from booking.outcomes import Reservation
+from booking.settings import TenantSettings
 
 
 def held(name: str = "Anna Moser", email: str = "anna.moser@example.com") -> Reservation:
@@ -73,3 +76,8 @@ def test_no_text_raises_and_nobody_is_denied_without_a_verified_guest(
     name: str, email: str, claimed: str | None, address: str | None
 ) -> None:
     assert access(held(name, email), None, claimed, address) in ("allowed", "not_found")
+
+
+@pytest.mark.parametrize(("amount", "allowed"), [("0", True), ("499.99", True), ("500", True), ("500.01", False)])
+def test_an_amount_above_the_tenants_limit_needs_a_person(amount: str, allowed: bool) -> None:
+    assert within_limit(Decimal(amount), TenantSettings(max_refund=500)) is allowed
