@@ -79,7 +79,8 @@ class Reads:
         if self._limiter is None:
             return _call(pms, asked.arguments, until)
         caps = pms.capabilities
-        permit = self._limiter.enter(asked.provider, caps.connect_deadline + caps.read_deadline + _MARGIN)
+        lease = caps.connect_deadline + caps.read_deadline + _MARGIN
+        permit = self._limiter.enter(asked.provider, lease, queues=False)
         if isinstance(permit, Closed):
             return HeldBack(permit.wait, permit.cause, permit.sick)
         health = Health(Verdict.NONE)

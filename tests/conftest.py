@@ -19,6 +19,7 @@ from cli.embedded.valkey import start_valkey
 from dedupe.engine import Engine, make_engine
 from dedupe.migrate import migrate
 from dedupe.tenants import Scope, create_key, create_tenant
+from tests.pms import Pms, start_simulator
 
 _TEMPLATE = "roomkey_template"
 #: These servers hold nothing worth keeping. Tests about durability start their own.
@@ -136,6 +137,21 @@ def redis_url(servers: Servers) -> str:
 def tenant(engine: Engine) -> Tenant:
     """The tenant `demo`."""
     return make_tenant(engine, "demo")
+
+
+@pytest.fixture(scope="session")
+def hotel() -> Iterator[Pms]:
+    """The session's hotel system, keyed."""
+    with start_simulator() as pms:
+        yield pms
+
+
+@pytest.fixture
+def pms(hotel: Pms) -> Iterator[Pms]:
+    """The hotel system as it is at its start, without faults."""
+    hotel.reset()
+    yield hotel
+    hotel.clear_faults()
 
 
 def make_tenant(engine: Engine, tenant_id: str) -> Tenant:

@@ -17,7 +17,7 @@ IDS = ("booking_id", "refund_id")
 @singledispatch
 async def play(trouble: Any, passage: Passage) -> Response:
     """The answer to a call under this trouble."""
-    raise NotImplementedError(type(trouble).__name__)
+    raise TypeError(f"no such trouble: {type(trouble).__name__}")
 
 
 async def _effect_if_after(when: t.When, passage: Passage) -> None:

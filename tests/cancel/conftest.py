@@ -1,5 +1,5 @@
 """The same chat as for the guards."""
 
-from tests.guards.conftest import chat, hotel, pms
+from tests.guards.conftest import chat
 
-__all__ = ["chat", "hotel", "pms"]
+__all__ = ["chat"]

@@ -9,21 +9,8 @@ from tasks.wake import redis_client
 from tests.api.serving import Api, settings_for
 from tests.conftest import Tenant
 from tests.guards.chat import NOWHERE, Chat
-from tests.pms import Pms, start_simulator
+from tests.pms import Pms
 from tests.tasks.desk import Desk
-
-
-@pytest.fixture(scope="session")
-def hotel() -> Iterator[Pms]:
-    with start_simulator() as pms:
-        yield pms
-
-
-@pytest.fixture
-def pms(hotel: Pms) -> Iterator[Pms]:
-    hotel.reset()
-    yield hotel
-    hotel.clear_faults()
 
 
 @pytest.fixture

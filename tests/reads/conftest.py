@@ -15,20 +15,7 @@ from dedupe.pauses import resume
 from tests.api.serving import Api, bearer, settings_for, stay
 from tests.conftest import Servers, fresh_database, make_tenant
 from tests.dedupe.rows import run
-from tests.pms import Pms, start_simulator
-
-
-@pytest.fixture(scope="session")
-def house() -> Iterator[Pms]:
-    with start_simulator() as pms:
-        yield pms
-
-
-@pytest.fixture
-def pms(house: Pms) -> Iterator[Pms]:
-    house.reset()
-    yield house
-    house.clear_faults()
+from tests.pms import Pms
 
 
 @dataclass(frozen=True)
@@ -71,10 +58,10 @@ def desk_at(servers: Servers, pms: Pms, **provider: Any) -> Iterator[Desk]:
 
 
 @pytest.fixture(scope="module")
-def shared_desk(servers: Servers, house: Pms) -> Iterator[Desk]:
+def shared_desk(servers: Servers, hotel: Pms) -> Iterator[Desk]:
     """Reads store nothing: one API for all tests of a file."""
     # Generous, so that a busy machine makes no timeouts that no test asked for.
-    with desk_at(servers, house, read_deadline=6.0) as desk:
+    with desk_at(servers, hotel, read_deadline=6.0) as desk:
         yield desk
 
 

@@ -1,26 +1,13 @@
 """One hotel system for all tests of the write path, and desks that book at it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 from dedupe.engine import Engine
 from tasks.wake import redis_client
-from tests.pms import Pms, start_simulator
+from tests.pms import Pms
 from tests.tasks.desk import Desk
-
-
-@pytest.fixture(scope="session")
-def hotel() -> Iterator[Pms]:
-    with start_simulator() as pms:
-        yield pms
-
-
-@pytest.fixture
-def pms(hotel: Pms) -> Iterator[Pms]:
-    hotel.reset()
-    yield hotel
-    hotel.clear_faults()
 
 
 @pytest.fixture
