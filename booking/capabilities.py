@@ -37,10 +37,18 @@ class Capabilities:
     #: The provider (or a proxy) closes a connection that stays idle this long, so a stalled send can't arrive later.
     idle_timeout: timedelta = timedelta(seconds=10)
 
+    #: Effects on something that exists, a reservation or a payment, which the provider shows by its id.
+    shows: frozenset[str] = frozenset()
+    # The next two are an operation's to set for its own effect (see `tasks.operations.port`).
+    #: It is looked at before the first write: whose is it, and is it so already?
+    looks_first: bool = False
+    #: What a write did can be read off the thing that it changes.
+    reads_back: bool = False
+
     @property
     def can_look_up(self) -> bool:
-        """Whether a write can be found again by our reference."""
-        return self.reference_match is not ReferenceMatch.NONE
+        """Whether a write can be found again: by our reference, or by what it changed."""
+        return self.reads_back or self.reference_match is not ReferenceMatch.NONE
 
     def honours_key(self, effect: str) -> bool:
         """Whether repeating the write of `effect` under one key has at most one effect while the key lives."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from booking.errors import TABLE, ErrorCode
@@ -26,6 +27,28 @@ class Reservation:
     def is_live(self) -> bool:
         """Whether the guest holds it."""
         return self.status == "confirmed"
+
+
+@dataclass(frozen=True)
+class Payment:
+    """Money taken, as a payment system shows it. `left` can still be given back."""
+
+    payment_id: str
+    currency: str
+    left: Decimal
+
+
+@dataclass(frozen=True)
+class Refund:
+    """Money given back, as a payment system shows it."""
+
+    refund_id: str
+    payment_id: str
+    reference: str
+    amount: Decimal
+    currency: str
+    #: Whether the money is on its way or there; a refund may also have failed.
+    live: bool
 
 
 @dataclass(frozen=True)
@@ -108,9 +131,13 @@ class Mismatched:
 
 @dataclass(frozen=True)
 class Absent:
-    """A look-up answered properly and found nothing. Proof only if begun after quiet time."""
+    """A look-up answered properly and found nothing. Proof only if begun after quiet time.
+
+    `seen`: what it did see, for the write that may follow.
+    """
 
     begun_at: datetime
+    seen: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -126,6 +153,7 @@ class HeldBack:
 
 
 Outcome = Done | Rejected | NotSent | Unknown | Misconfigured | HeldBack
-Finding = Found | Mismatched | Absent | NotSent | Unknown | Misconfigured | HeldBack
+#: Rejected: of a look before the first write, which says that it must not be made.
+Finding = Found | Mismatched | Absent | Rejected | NotSent | Unknown | Misconfigured | HeldBack
 #: How a read's call ends without an answer.
 Failure = Rejected | NotSent | Unknown | Misconfigured | HeldBack

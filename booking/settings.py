@@ -5,7 +5,16 @@ from enum import StrEnum
 from typing import Annotated, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    EmailStr,
+    Field,
+    SecretStr,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from booking.text import Name
 
@@ -27,12 +36,31 @@ class Mode(StrEnum):
 Seconds = Annotated[float, Field(gt=0, le=3600)]
 
 
-class Provider(Section):
-    """An outside system. `url` may be left out where `roomkey up` starts the simulator."""
+class ProviderKind(StrEnum):
+    """Which adapter speaks to a provider."""
 
-    kind: Annotated[str, Field(pattern="^reference$")] = "reference"
+    REFERENCE = "reference"  # a hotel system of the reference contract; it also refunds
+    STRIPE = "stripe"
+    SMTP = "smtp"
+
+
+#: kind -> how its URL may begin. smtps: TLS from the first byte; smtp: STARTTLS where the server offers it.
+_SCHEMES = {
+    ProviderKind.REFERENCE: ("http://", "https://"),
+    ProviderKind.STRIPE: ("http://", "https://"),
+    ProviderKind.SMTP: ("smtp://", "smtps://"),
+}
+
+
+class Provider(Section):
+    """An outside system. `url` may be left out where `roomkey up` starts a simulator or a mail catcher."""
+
+    kind: ProviderKind = ProviderKind.REFERENCE
     url: str | None = None
     token: SecretStr | None = None
+    #: SMTP only: whom we log in as (the token is the password), and whom mails are from.
+    username: str | None = None
+    sender: EmailStr = "stay@hotel-demo.com"
     mode: Mode = Mode.KEYED
     write_deadline: Seconds = 10.0
     read_deadline: Seconds = 2.5
@@ -46,10 +74,21 @@ class Provider(Section):
 
     @field_validator("url")
     @classmethod
-    def _http(cls, value: str | None) -> str | None:
-        if value is not None and not value.startswith(("http://", "https://")):
-            raise ValueError("must start with http:// or https://")
+    def _scheme(cls, value: str | None, info: ValidationInfo) -> str | None:
+        schemes = _SCHEMES[info.data.get("kind", ProviderKind.REFERENCE)]
+        if value is not None and not value.startswith(schemes):
+            raise ValueError(f"must start with {' or '.join(schemes)}")
         return value.rstrip("/") if value else value
+
+
+class Reminders(Section):
+    """When a hotel's guests are reminded without anybody asking: daily, for those who arrive `days_ahead` later."""
+
+    #: Whose intents these are.
+    tenant: Name
+    #: The hotel's local time, full hours.
+    hour: Annotated[int, Field(ge=0, le=23)] = 10
+    days_ahead: Annotated[int, Field(ge=0, le=60)] = 1
 
 
 class Property(Section):
@@ -57,6 +96,11 @@ class Property(Section):
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
     provider: Name = "pms"
+    #: Who refunds; the hotel system itself where not set.
+    payments: Name | None = None
+    #: Who sends its mails.
+    mail: Name = "mail"
+    reminders: Reminders | None = None
     time_zone: str
     language: Annotated[str, Field(pattern="^[a-z]{2}(-[A-Z]{2})?$")] = "en"
     currency: Annotated[str, Field(pattern="^[A-Z]{3}$")]
@@ -90,20 +134,32 @@ class Settings(Section):
     #: Limits and wake-ups; the broker's server where not set.
     redis_url: SecretStr | None = None
     pms_url: str | None = None
+    #: For mail servers without a url of their own. None: no mail can be sent, unless `roomkey up` starts a catcher.
+    smtp_url: str | None = None
     api_host: str = "127.0.0.1"
     api_port: Annotated[int, Field(ge=0, le=65535)] = 8080
     #: How long an interactive intent may wait to be written, seconds.
     expires_after: Seconds = 600.0
     worker: Worker = Worker()
-    providers: dict[Name, Provider] = Field(default_factory=lambda: {"pms": Provider()})
+    providers: dict[Name, Provider] = Field(
+        default_factory=lambda: {"pms": Provider(), "mail": Provider(kind=ProviderKind.SMTP)}
+    )
     properties: dict[Name, Property] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _providers_exist(self) -> Self:
         for name, hotel in self.properties.items():
-            if hotel.provider not in self.providers:
-                raise ValueError(f"properties.{name}.provider: must be one of {', '.join(self.providers)}")
+            self._check(f"properties.{name}.provider", hotel.provider, ProviderKind.REFERENCE)
+            if hotel.payments is not None:
+                self._check(f"properties.{name}.payments", hotel.payments, ProviderKind.REFERENCE, ProviderKind.STRIPE)
+            if hotel.mail in self.providers or hotel.mail != "mail":  # without one, no mail can be sent
+                self._check(f"properties.{name}.mail", hotel.mail, ProviderKind.SMTP)
         return self
+
+    def _check(self, place: str, provider: str, *kinds: ProviderKind) -> None:
+        fit = [name for name, one in self.providers.items() if one.kind in kinds]
+        if provider not in fit:
+            raise ValueError(f"{place}: must be one of {', '.join(fit) or f'providers of kind {kinds[0]}'}")
 
 
 class Guards(Section):
@@ -118,3 +174,5 @@ class TenantSettings(Section):
 
     guards: Guards = Guards()
     max_refund: Annotated[int, Field(ge=0)] = 500
+    #: The same guest, room type and dates in another conversation within ten minutes: refused, not only told.
+    refuse_duplicates: bool = False
