@@ -92,6 +92,29 @@ class Pms:
         found = self._get("/bookings", "bookings")
         return [b for b in found if all(b[name] == value for name, value in fields.items())]
 
+    def seed(
+        self,
+        property: str,
+        room_type: str,
+        check_in: str,
+        check_out: str,
+        guests: list[dict[str, str]],
+        reference: str | None = None,
+    ) -> list[str]:
+        """One booking a guest, past the inventory; gives their ids, in the guests' order.
+
+        Of `name`, `email` and `phone` any may be missing, or text that no form would take.
+        """
+        stay = {"property": property, "room_type": room_type, "check_in": check_in, "check_out": check_out}
+        made = self._send("POST", "/seed", {**stay, "guests": guests, "reference": reference})
+        ids: list[str] = made["booking_ids"]
+        return ids
+
+    def desk(self, booking_id: str, **alteration: Any) -> dict[str, Any]:
+        """Alter a booking as a front desk would: check_in, check_out, status, guest. Gives the booking."""
+        altered: dict[str, Any] = self._send("POST", f"/desk/{booking_id}", alteration)
+        return altered
+
     def payments(self) -> list[dict[str, Any]]:
         return self._get("/payments", "payments")
 

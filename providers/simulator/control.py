@@ -1,4 +1,7 @@
-"""What tests and demonstrations steer and watch the simulator with. Not part of the contract, never in the ledger."""
+"""What tests and demonstrations steer and watch the simulator with. Not part of the contract, never in the ledger.
+
+What `/seed` and `/desk/{booking_id}` take is told in desk.py, the rules of `/faults` in faults.py and troubles.py.
+"""
 
 from datetime import date, timedelta
 from typing import Annotated, Any
@@ -11,6 +14,7 @@ from starlette.responses import Response
 
 from providers.simulator.answers import json_answer
 from providers.simulator.contract import Amount, Name, PlainDate, Strict
+from providers.simulator.desk import Alteration, Seed, alter, seed
 from providers.simulator.errors import invalid, not_found
 from providers.simulator.gate import simulator_of
 from providers.simulator.rooms import nights_of
@@ -86,6 +90,8 @@ def control_router() -> APIRouter:
         ("GET", "/properties", properties),
         ("GET", "/bookings", bookings),
         ("GET", "/payments", payments),
+        ("POST", "/seed", seed_bookings),
+        ("POST", "/desk/{booking_id}", alter_booking),
         ("POST", "/reset", reset),
     ):
         router.add_api_route(path, endpoint, methods=[method], response_model=None)
@@ -213,7 +219,7 @@ async def properties(request: Request) -> Response:
 
 async def bookings(request: Request) -> Response:
     """Every booking there is, cancelled ones too."""
-    return json_answer(200, {"bookings": list(simulator_of(request).world.bookings.values())})
+    return json_answer(200, {"bookings": list(simulator_of(request).world.register.all.values())})
 
 
 async def payments(request: Request) -> Response:
@@ -234,6 +240,16 @@ async def payments(request: Request) -> Response:
             ]
         },
     )
+
+
+async def seed_bookings(body: Seed, request: Request) -> Response:
+    """Many bookings at once, past the inventory."""
+    return json_answer(201, {"booking_ids": seed(simulator_of(request).world, body)})
+
+
+async def alter_booking(booking_id: str, body: Alteration, request: Request) -> Response:
+    """A booking altered behind the callers' backs."""
+    return json_answer(200, alter(simulator_of(request).world, booking_id, body))
 
 
 async def reset(request: Request) -> Response:

@@ -152,7 +152,7 @@ def _call(simulator: Simulator, request: Request, operation: str, body: Any) -> 
 
 def _known(simulator: Simulator, request: Request, call: Call) -> Call:
     """A call on a booking's id is also about that booking's reference, room type and property."""
-    booking = simulator.world.bookings.get(request.path_params.get("id", ""))
+    booking = simulator.world.register.all.get(request.path_params.get("id", ""))
     if booking is None:
         return call
     return Call(

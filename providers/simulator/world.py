@@ -16,6 +16,7 @@ from providers.simulator.contract import (
 )
 from providers.simulator.errors import PmsError, invalid, not_found
 from providers.simulator.payments import Payments
+from providers.simulator.register import Booking, Register, number_of
 from providers.simulator.rooms import (
     RATE_PLANS,
     Property,
@@ -29,7 +30,8 @@ from providers.simulator.rooms import (
 Mode = Literal["keyed", "lookup-only", "blind"]
 
 QUOTE_LIFE = timedelta(minutes=15)
-FIRST_BOOKING = 1001
+#: The fields of a create that a booking keeps as they are.
+STAY = {"reference", "property", "room_type", "check_in", "check_out", "adults", "children", "notes"}
 
 
 def utc_now() -> datetime:
@@ -60,9 +62,7 @@ class World:
         self.mode: Mode = self._first_mode
         self.properties = properties()
         self.payments = Payments()
-        self.bookings: dict[str, dict[str, Any]] = {}
-        self._by_reference: dict[str, list[str]] = {}
-        self._arrivals: dict[tuple[str, str], set[int]] = {}
+        self.register = Register()
 
     def property(self, id: str) -> Property:
         """A property; 422 naming the known ones."""
@@ -84,81 +84,83 @@ class World:
         _within(asked.max_price, price, hotel.currency)
         if not stock.free_all(nights):
             raise sold_out(hotel, stock, nights)
-        stock.take(nights, 1)
-        booking = self._record(asked, rate_plan, price, hotel.currency)
-        return Done(201, booking, True, booking["booking_id"])
-
-    def _record(self, asked: CreateBooking, rate_plan: str, price: Decimal, currency: str) -> dict[str, Any]:
-        number = FIRST_BOOKING + len(self.bookings)
-        id = f"B-{number}"
         guest = asked.guest.model_dump(exclude_none=True)
         if asked.phone:
             guest.setdefault("phone", asked.phone)
-        booking: dict[str, Any] = {
+        stay = asked.model_dump(mode="json", include=STAY) | {"rate_plan": rate_plan, "guest": guest}
+        booking = self.book(self.register.new_number(), stay, {"amount": str(price), "currency": hotel.currency})
+        return Done(201, booking, True, booking["booking_id"])
+
+    def book(self, number: int, stay: dict[str, Any], price: dict[str, str]) -> Booking:
+        """Write a paid booking down and take its rooms, whether they are free or not. `stay` has the other fields."""
+        id = f"B-{number}"
+        booking: Booking = {
             "booking_id": id,
-            "reference": asked.reference,
             "status": "confirmed",
-            "property": asked.property,
-            "room_type": asked.room_type,
-            "rate_plan": rate_plan,
-            "check_in": str(asked.check_in),
-            "check_out": str(asked.check_out),
-            "guest": guest,
-            "adults": asked.adults,
-            "children": asked.children,
-            "notes": asked.notes,
-            "price": {"amount": str(price), "currency": currency},
-            "payment_id": self.payments.capture(f"P-{number}", id, price, currency),
+            **stay,
+            "price": price,
+            "payment_id": self.payments.capture(f"P-{number}", id, Decimal(price["amount"]), price["currency"]),
             "created_at": self.now().isoformat(),
         }
-        self.bookings[id] = booking
-        self._by_reference.setdefault(asked.reference, []).append(id)
-        self._arrivals.setdefault((asked.property, booking["check_in"]), set()).add(number)
+        self.register.add(booking)
+        self.occupy(booking)
         return booking
+
+    def occupy(self, booking: Booking) -> None:
+        """The booking, unless it is cancelled, takes its nights and is expected on its first day."""
+        if booking["status"] == "confirmed":
+            self.stock_of(booking).take(_nights(booking), 1)
+            self.register.expect(booking)
+
+    def vacate(self, booking: Booking) -> None:
+        """Undo `occupy`. Call it before anything of the booking is altered."""
+        if booking["status"] == "confirmed":
+            self.stock_of(booking).take(_nights(booking), -1)
+            self.register.expect_no_more(booking)
+
+    def stock_of(self, booking: Booking) -> Stock:
+        """The rooms of the booking's type in its hotel."""
+        return self.property(booking["property"]).room(booking["room_type"])
 
     def find(self, reference: str) -> Done:
         """Every booking with this reference, cancelled ones too."""
         self._needs_lookup()
-        return Done(200, {"bookings": [self.bookings[id] for id in self._by_reference.get(reference, ())]})
+        return Done(200, {"bookings": self.register.with_reference(reference)})
 
     def get(self, id: str) -> Done:
         """One booking by its id."""
-        return Done(200, self._booking(id), booking_id=id)
+        return Done(200, self.booking(id), booking_id=id)
 
     def change(self, id: str, asked: ChangeDates) -> Done:
         """Move a stay; its own nights count as free. Already there: 200 without an effect."""
-        booking = self._booking(id)
+        booking = self.booking(id)
         if booking["status"] == "cancelled":
             raise PmsError(409, "cancelled", f"{id} is cancelled and can't be changed")
         nights = nights_of(asked.check_in, asked.check_out)
         if (booking["check_in"], booking["check_out"]) == (str(asked.check_in), str(asked.check_out)):
             return Done(200, booking, booking_id=id)
-        hotel = self.property(booking["property"])
-        stock = hotel.room(booking["room_type"])
-        before = _nights(booking)
-        stock.take(before, -1)
-        if not stock.free_all(nights):
-            refusal = sold_out(hotel, stock, nights)
-            stock.take(before, 1)
-            raise refusal
-        stock.take(nights, 1)
-        self._move(booking, asked, stay_price(stock, booking["rate_plan"], len(nights)))
+        stock = self.stock_of(booking)
+        self.vacate(booking)
+        try:
+            if not stock.free_all(nights):
+                raise sold_out(self.property(booking["property"]), stock, nights)
+            self.move(booking, asked.check_in, asked.check_out)
+        finally:
+            self.occupy(booking)
         return Done(200, booking, True, id)
 
-    def _move(self, booking: dict[str, Any], asked: ChangeDates, price: Decimal) -> None:
-        number = _number(booking["booking_id"])
-        self._arrivals[booking["property"], booking["check_in"]].discard(number)
-        booking["check_in"], booking["check_out"] = str(asked.check_in), str(asked.check_out)
+    def move(self, booking: Booking, check_in: date, check_out: date) -> None:
+        """Other dates, at today's price. The caller vacates before and occupies after."""
+        booking["check_in"], booking["check_out"] = str(check_in), str(check_out)
+        price = stay_price(self.stock_of(booking), booking["rate_plan"], len(_nights(booking)))
         booking["price"] = {**booking["price"], "amount": str(price)}
-        self._arrivals.setdefault((booking["property"], booking["check_in"]), set()).add(number)
 
     def cancel(self, id: str) -> Done:
         """Cancel and give the nights back. Already cancelled: 200 without an effect."""
-        booking = self._booking(id)
+        booking = self.booking(id)
         if booking["status"] == "cancelled":
             return Done(200, booking, booking_id=id)
-        self.property(booking["property"]).room(booking["room_type"]).take(_nights(booking), -1)
-        self._arrivals[booking["property"], booking["check_in"]].discard(_number(id))
+        self.vacate(booking)
         booking["status"] = "cancelled"
         return Done(200, booking, True, id)
 
@@ -203,15 +205,17 @@ class World:
     def arrivals(self, asked: ArrivalsQuery) -> Done:
         """Confirmed bookings that arrive on a local date, a page at a time, by id."""
         self.property(asked.property)
-        after = _number(asked.cursor) if asked.cursor else 0
-        numbers = sorted(n for n in self._arrivals.get((asked.property, str(asked.date)), ()) if n > after)
-        page = [self.bookings[f"B-{n}"] for n in numbers[: asked.limit]]
-        more = len(numbers) > asked.limit
+        after = number_of(asked.cursor) if asked.cursor else 0
+        there = self.register.arriving(asked.property, str(asked.date))
+        following = [booking for booking in there if number_of(booking["booking_id"]) > after]
+        page = following[: asked.limit]
+        more = len(following) > asked.limit
         return Done(200, {"arrivals": page, "next_cursor": page[-1]["booking_id"] if more else None})
 
-    def _booking(self, id: str) -> dict[str, Any]:
+    def booking(self, id: str) -> Booking:
+        """The booking with this id; 404 if there is none."""
         try:
-            return self.bookings[id]
+            return self.register.all[id]
         except KeyError:
             raise not_found("booking") from None
 
@@ -253,7 +257,3 @@ def _within(limit: PriceLimit | None, price: Decimal, currency: str) -> None:
 
 def _nights(booking: dict[str, Any]) -> list[date]:
     return nights_of(date.fromisoformat(booking["check_in"]), date.fromisoformat(booking["check_out"]))
-
-
-def _number(booking_id: str) -> int:
-    return int(booking_id.removeprefix("B-"))
