@@ -20,7 +20,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from providers.simulator.contract import PlainDate, Reference, Strict
-from providers.simulator.register import Booking
+from providers.simulator.register import Booking, number_of
 from providers.simulator.rooms import nights_of, stay_price
 from providers.simulator.world import World
 
@@ -92,3 +92,17 @@ def alter(world: World, id: str, asked: Alteration) -> Booking:
         booking["guest"] = asked.guest.written()
     world.occupy(booking)
     return booking
+
+
+def shift_arrivals(world: World, page: list[Booking], change: Literal["insert", "cancel"]) -> str:
+    """Alter the arrivals behind a page with bookings in it; gives the cursor of a next page counted by position."""
+    first, last = page[0], page[-1]
+    number = number_of(last["booking_id"])
+    if change == "insert":
+        guest = TypedGuest(name="Late Guest", email=f"late-{len(world.register.all)}@guests.example")
+        stay = {name: first[name] for name in ("property", "room_type", "check_in", "check_out")}
+        seed(world, Seed(**stay, guests=[guest]), before_all=True)
+        return f"B-{number - 1}"
+    alter(world, first["booking_id"], Alteration(status="cancelled"))
+    there = [number_of(one["booking_id"]) for one in world.register.arriving(first["property"], first["check_in"])]
+    return f"B-{next((other for other in there if other > number), number)}"

@@ -23,8 +23,8 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 LARGEST_BODY = 1_048_576  # bytes
 LONGEST_KEY = 255  # characters
-# Reads need no key. PATCH is left out too: real systems honour keys on POST only.
-KEYED = {"create_booking", "cancel", "refund"}
+# Reads need no key. Real systems honour keys on some of these only: a change by PATCH is `lookup-only` there.
+KEYED = {"create_booking", "change", "cancel", "refund"}
 READ_ONLY = "-readonly"  # the token with this behind it may read, so that 403 can be tried
 
 

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from providers.simulator import troubles as t
 from providers.simulator.answers import Cut, Reset, Slow, error_answer, json_answer
+from providers.simulator.desk import shift_arrivals
 from providers.simulator.passage import Passage
 
 PAGE = "<!doctype html><title>Bad gateway</title><h1>The hotel system is being serviced</h1>"
@@ -136,6 +137,16 @@ async def _(_trouble: t.WithoutId, passage: Passage) -> Response:
 async def _(trouble: t.Redirect, passage: Passage) -> Response:
     await _effect_if_after(trouble.when, passage)
     return Response(status_code=trouble.status, headers={"location": trouble.location})
+
+
+@play.register
+async def _(trouble: t.ArrivalsShift, passage: Passage) -> Response:
+    answer = await passage.act()
+    body = json.loads(bytes(answer.body))
+    if not body.get("arrivals"):
+        return answer
+    following = shift_arrivals(passage.world, body["arrivals"], trouble.change)
+    return json_answer(answer.status_code, body | {"next_cursor": body["next_cursor"] and following})
 
 
 def _retry_after(answer: Response, value: str | None) -> None:

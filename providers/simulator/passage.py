@@ -47,6 +47,11 @@ class Passage:
         self._early: Response | None = None
         self._lock: Key | None = None
 
+    @property
+    def world(self) -> World:
+        """The hotel system's state."""
+        return self._simulator.world
+
     def arrive(self) -> Response | None:
         """Lock the key. An answer means that the key has been here before and nothing more shall happen."""
         if not self._arrived:
@@ -56,7 +61,7 @@ class Passage:
 
     def _meet_key(self) -> Response | None:
         assert self.entry.key is not None
-        now = self._simulator.world.now()
+        now = self.world.now()
         key, first = self._simulator.keys.arrive(self.entry.key, self._fingerprint, now)
         if first:
             self._lock = key

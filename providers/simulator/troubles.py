@@ -138,6 +138,18 @@ class Redirect(Strict):
     when: When = "before"
 
 
+class ArrivalsShift(Strict):
+    """The true page of arrivals; then the front desk alters the list, before the next page is asked for.
+
+    "insert" adds a booking before all others, where this reading has passed by. "cancel" cancels the page's first.
+    The next page begins where a list counted by position would now go on: one early, so that the last booking is
+    repeated, or one late, so that a booking is left out. Reading all pages anew shows the list as it is.
+    """
+
+    kind: Literal["arrivals_shift"]
+    change: Literal["insert", "cancel"] = "insert"
+
+
 Trouble = Annotated[
     Latency
     | StatusFault
@@ -154,6 +166,7 @@ Trouble = Annotated[
     | Big
     | Duplicate
     | WithoutId
-    | Redirect,
+    | Redirect
+    | ArrivalsShift,
     Field(discriminator="kind"),
 ]

@@ -46,3 +46,25 @@ def error(response: httpx.Response) -> tuple[int, str, str | None]:
     assert set(body) == {"error"}, body
     assert body["error"]["message"]
     return response.status_code, body["error"]["code"], body["error"].get("field")
+
+
+def arrivals(http: httpx.Client, limit: int = 200, day: str = FIRST_NIGHT) -> list[list[str]]:
+    """Ids of who arrives in Berlin, page by page."""
+    pages: list[list[str]] = []
+    query = {"property": "BER", "date": day, "limit": str(limit)}
+    cursor: str | None = None
+    while cursor or not pages:
+        answer = http.get("/v1/arrivals", params=query | ({"cursor": cursor} if cursor else {}))
+        assert answer.status_code == 200, answer.text
+        pages.append([booking["booking_id"] for booking in answer.json()["arrivals"]])
+        cursor = answer.json()["next_cursor"]
+    return pages
+
+
+def free_suites(http: httpx.Client, check_in: str = FIRST_NIGHT, check_out: str = LAST_DAY) -> int:
+    """How many can be booked, by booking them and cancelling."""
+    answers = [book(http, "probe", check_in=check_in, check_out=check_out) for _ in range(9)]
+    made = [answer.json()["booking_id"] for answer in answers if answer.status_code == 201]
+    for id in made:
+        http.post(f"/v1/bookings/{id}/cancel")
+    return len(made)

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.pms import Pms
-from tests.simulator.calls import FIRST_NIGHT, LAST_DAY, book, error, found
+from tests.simulator.calls import FIRST_NIGHT, LAST_DAY, arrivals, book, error, found, free_suites
 
 STAY = ("BER", "suite", FIRST_NIGHT, LAST_DAY)
 ODD: list[dict[str, str]] = [
@@ -24,17 +24,8 @@ ODD: list[dict[str, str]] = [
 
 
 def arriving(http: httpx.Client, day: str = FIRST_NIGHT) -> list[str]:
-    page = http.get("/v1/arrivals", params={"property": "BER", "date": day, "limit": "200"}).json()
-    return [booking["booking_id"] for booking in page["arrivals"]]
-
-
-def free_suites(http: httpx.Client, check_in: str, check_out: str, most: int = 10) -> int:
-    """How many suites can be booked, by booking them and cancelling."""
-    made = [book(http, "probe", check_in=check_in, check_out=check_out) for _ in range(most)]
-    good = [answer.json()["booking_id"] for answer in made if answer.status_code == 201]
-    for id in good:
-        http.post(f"/v1/bookings/{id}/cancel")
-    return len(good)
+    (page,) = arrivals(http, day=day)
+    return page
 
 
 def test_seeded_guests_are_shown_exactly_as_they_were_typed(pms: Pms, http: httpx.Client) -> None:
@@ -57,10 +48,10 @@ def test_thousands_are_seeded_at_once_though_no_room_is_free(pms: Pms, http: htt
 def test_a_seeded_booking_is_one_like_any_other(pms: Pms, http: httpx.Client) -> None:
     (id,) = pms.seed(*STAY, [{"name": "Ana"}], reference="r-7")
     assert found(http, "r-7") == [id]
-    assert free_suites(http, FIRST_NIGHT, LAST_DAY) == 1
+    assert free_suites(http) == 1
     booking = http.post(f"/v1/bookings/{id}/cancel").json()
     assert (booking["status"], booking["price"]) == ("cancelled", {"amount": "580.00", "currency": "EUR"})
-    assert free_suites(http, FIRST_NIGHT, LAST_DAY) == 2
+    assert free_suites(http) == 2
     refund = {"amount": "580.00", "currency": "EUR", "reference": "f-1"}
     assert http.post(f"/v1/payments/{booking['payment_id']}/refunds", json=refund).status_code == 201
 
@@ -71,7 +62,7 @@ def test_the_desk_moves_a_booking_with_its_nights_even_where_no_room_is_free(pms
     moved = pms.desk(id, check_in="2027-04-01", check_out="2027-04-02")
     assert (moved["check_in"], moved["check_out"], moved["price"]["amount"]) == ("2027-04-01", "2027-04-02", "290.00")
     assert (arriving(http), arriving(http, "2027-04-01")) == ([], [id])
-    assert free_suites(http, FIRST_NIGHT, LAST_DAY) == 2
+    assert free_suites(http) == 2
     assert pms.desk(id, check_out="2027-04-03")["check_in"] == "2027-04-01"
 
 
@@ -79,10 +70,10 @@ def test_the_desk_cancels_and_revives(pms: Pms, http: httpx.Client) -> None:
     (id,) = pms.seed(*STAY, [{"name": "Ana"}])
     for _ in range(2):  # the second time it changes nothing
         assert pms.desk(id, status="cancelled")["status"] == "cancelled"
-        assert (arriving(http), free_suites(http, FIRST_NIGHT, LAST_DAY)) == ([], 2)
+        assert (arriving(http), free_suites(http)) == ([], 2)
     for _ in range(2):
         pms.desk(id, status="confirmed")
-        assert (arriving(http), free_suites(http, FIRST_NIGHT, LAST_DAY)) == ([id], 1)
+        assert (arriving(http), free_suites(http)) == ([id], 1)
 
 
 def test_the_desk_writes_another_guest_and_leaves_the_rest(pms: Pms, http: httpx.Client) -> None:
