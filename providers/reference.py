@@ -11,9 +11,11 @@ from booking.capabilities import Capabilities, ReferenceMatch
 from booking.outcomes import NotSent, Outcome, Reservation, Unknown
 from booking.reads import GetReservation, ListArrivals, Offer, SearchAvailability
 from booking.settings import Mode, Provider
+from providers.change_replies import classify_cancellation, classify_change
 from providers.line import Broken, HttpLine, NothingSent, Reply, address_of, open_line
 from providers.ports import ArrivalsPage, Line, Listing, NoAnswer
 from providers.read_replies import classify_arrivals, classify_availability, classify_booking
+from providers.reference_changes import cancel_path, change_body, change_path, dates_of
 from providers.reference_reads import arrivals_path, availability_path, booking_path
 from providers.replies import classify_lookup, classify_write, completed
 
@@ -81,10 +83,7 @@ class ReferencePms:
     def create_booking(self, line: Line, body: bytes, key: str) -> Outcome:
         """Send one create and read the answer within `write_deadline`. `body` is from `booking_body`."""
         sent = json.loads(body)
-        headers = {"Content-Type": "application/json"}
-        if self._capabilities.honours_key("booking"):
-            headers["Idempotency-Key"] = key
-        reply = self._ask(line, "POST", "/v1/bookings", self._capabilities.write_deadline, body, headers)
+        reply = self._write(line, "booking", "POST", "/v1/bookings", key, body)
         if not isinstance(reply, Reply):
             return reply
         return completed(classify_write(reply, sent["reference"], datetime.now(UTC)), sent)
@@ -94,6 +93,24 @@ class ReferencePms:
         path = f"/v1/bookings?reference={quote(reference, safe='')}"
         reply = self._ask(line, "GET", path, self._capabilities.read_deadline)
         return classify_lookup(reply, reference, datetime.now(UTC)) if isinstance(reply, Reply) else reply
+
+    def change_body(self, check_in: str, check_out: str) -> bytes:
+        """The bytes of a change of dates."""
+        return change_body(check_in, check_out)
+
+    def change_dates(self, line: Line, reservation_id: str, body: bytes, key: str) -> Outcome:
+        """Send one change of dates within `write_deadline`. `body` is from `change_body`."""
+        reply = self._write(line, "change", "PATCH", change_path(reservation_id), key, body)
+        if not isinstance(reply, Reply):
+            return reply
+        return classify_change(reply, reservation_id, dates_of(body), datetime.now(UTC))
+
+    def cancel_booking(self, line: Line, reservation_id: str, key: str) -> Outcome:
+        """Send one cancellation within `write_deadline`."""
+        reply = self._write(line, "cancel", "POST", cancel_path(reservation_id), key)
+        if not isinstance(reply, Reply):
+            return reply
+        return classify_cancellation(reply, reservation_id, datetime.now(UTC))
 
     def availability(self, line: Line, asked: SearchAvailability, within: float) -> list[Offer] | NoAnswer:
         """What can be booked for the stay, at what price."""
@@ -109,6 +126,15 @@ class ReferencePms:
         """A page of those who arrive at the hotel on a local date."""
         reply = self._read(line, arrivals_path(asked), within)
         return classify_arrivals(reply, asked, datetime.now(UTC)) if isinstance(reply, Reply) else reply
+
+    def _write(
+        self, line: Line, effect: str, method: str, path: str, key: str, body: bytes | None = None
+    ) -> Reply | NotSent | Unknown:
+        """One write of `effect`; the key goes along only where the provider honours it."""
+        headers = {"Content-Type": "application/json"} if body is not None else {}
+        if self._capabilities.honours_key(effect):
+            headers["Idempotency-Key"] = key
+        return self._ask(line, method, path, self._capabilities.write_deadline, body, headers)
 
     def _read(self, line: Line, path: str, within: float) -> Reply | NotSent | Unknown:
         return self._ask(line, "GET", path, min(self._capabilities.read_deadline, within))
