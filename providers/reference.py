@@ -3,26 +3,32 @@
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from math import inf
 from typing import Any
 from urllib.parse import quote
 
 from booking.capabilities import Capabilities, ReferenceMatch
-from booking.outcomes import NotSent, Outcome, Reservation, Unknown
+from booking.outcomes import NotSent, Outcome, Payment, Reservation, Unknown
 from booking.reads import GetReservation, ListArrivals, Offer, SearchAvailability
 from booking.settings import Mode, Provider
 from providers.change_replies import classify_cancellation, classify_change
 from providers.line import Broken, HttpLine, NothingSent, Reply, address_of, open_line
-from providers.ports import ArrivalsPage, Line, Listing, NoAnswer
+from providers.ports import ArrivalsPage, Line, Listing, NoAnswer, Refunds
 from providers.read_replies import classify_arrivals, classify_availability, classify_booking
 from providers.reference_changes import cancel_path, change_body, change_path, dates_of
+from providers.reference_payments import refund_body, refund_request, refunds_path
 from providers.reference_reads import arrivals_path, availability_path, booking_path
+from providers.refund_replies import classify_refund, classify_refunds
 from providers.replies import classify_lookup, classify_write, completed
 
 #: The create's fields in the order they are sent. A changed order would be another request under the same key.
 _STAY = ("property", "room_type", "check_in", "check_out", "guest", "adults", "children")
 _OPTIONAL = ("max_price", "rate_plan", "quote_id", "notes")
 _GUEST = ("name", "email", "phone")
+#: Effects whose write honours a key in keyed mode; those whose reservation the contract shows. It shows no payment.
+_KEYED = frozenset({"booking", "change", "cancel", "refund"})
+_SHOWS = frozenset({"change", "cancel"})
 
 
 def reference_pms(provider: Provider, url: str) -> "ReferencePms":
@@ -43,7 +49,7 @@ def capabilities_of(provider: Provider) -> Capabilities:
     keyed = provider.mode is Mode.KEYED
     looks_up = provider.mode is not Mode.BLIND
     return Capabilities(
-        keyed=frozenset({"booking"}) if keyed else frozenset(),
+        keyed=_KEYED if keyed else frozenset(),
         key_life=provider.key_life if keyed else timedelta(0),
         key_locks=keyed,
         key_survives_errors=keyed,
@@ -53,6 +59,7 @@ def capabilities_of(provider: Provider) -> Capabilities:
         write_deadline=provider.write_deadline,
         read_deadline=provider.read_deadline,
         idle_timeout=timedelta(seconds=provider.idle_timeout),
+        shows=_SHOWS,
     )
 
 
@@ -126,6 +133,26 @@ class ReferencePms:
         """A page of those who arrive at the hotel on a local date."""
         reply = self._read(line, arrivals_path(asked), within)
         return classify_arrivals(reply, asked, datetime.now(UTC)) if isinstance(reply, Reply) else reply
+
+    def get_payment(self, line: Line, payment_id: str) -> Payment | NoAnswer:
+        """Not in the contract, as `capabilities.shows` says: a call is a mistake of ours."""
+        raise NotImplementedError("the reference contract shows no payment")
+
+    def refund_body(self, payment_id: str, amount: Decimal, currency: str, reference: str) -> bytes:
+        """The bytes that stand for a refund."""
+        return refund_body(payment_id, amount, currency, reference)
+
+    def refund(self, line: Line, body: bytes, key: str) -> Outcome:
+        """Give money back once, within `write_deadline`. `body` is from `refund_body`."""
+        asked = json.loads(body)
+        path, sent = refund_request(asked)
+        reply = self._write(line, "refund", "POST", path, key, sent)
+        return classify_refund(reply, asked, datetime.now(UTC)) if isinstance(reply, Reply) else reply
+
+    def find_refunds(self, line: Line, payment_id: str, reference: str) -> Refunds:
+        """All refunds that carry exactly `reference`, within `read_deadline`."""
+        reply = self._ask(line, "GET", refunds_path(reference), self._capabilities.read_deadline)
+        return classify_refunds(reply, payment_id, reference, datetime.now(UTC)) if isinstance(reply, Reply) else reply
 
     def _write(
         self, line: Line, effect: str, method: str, path: str, key: str, body: bytes | None = None
