@@ -3,25 +3,21 @@
 Built on http.client because it can split connecting from sending: what fails before the send provably sent nothing.
 There is no pool, no proxy, no redirect and no repeat in here.
 
-Every receive and send gets only the time that is left of the whole, so a reply that trickles in byte by byte ends at
-the deadline too; no thread waits for anything. The one call that takes no deadline is getaddrinfo. It runs before the
-mark, so a slow resolver costs a thread time but can never let a write out late; `bound_name_resolution` bounds it.
+The deadline is `sockets.Deadline`: a reply that trickles in byte by byte ends there too.
 """
 
-import functools
 import http.client
 import io
 import os
 import socket
 import ssl
-import struct
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from providers.ports import Unreachable
+from providers.sockets import Deadline, connected, encrypted, limit_retransmission, not_idle, say
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer, WriteableBuffer
@@ -30,8 +26,6 @@ if TYPE_CHECKING:
 MAX_BODY = 1 << 20
 #: Room for the status line and the headers beside the body, interim (100) answers included.
 _MAX_HEAD = 1 << 16
-#: l_onoff, l_linger: a close drops what the kernel has not delivered yet, instead of retransmitting it for minutes.
-_ABORT_AT_CLOSE = struct.pack("ii", 1, 0)
 
 
 class NothingSent(Exception):
@@ -92,13 +86,13 @@ def open_line(url: str, connect_deadline: float, tls: ssl.SSLContext | None = No
     `tls` is for private authorities; by default the system's trust counts.
     """
     address = address_of(url)
-    deadline = _Deadline(connect_deadline)
+    deadline = Deadline(connect_deadline)
     try:
-        sock = _connected(address, deadline)
+        sock = connected(address.host, address.port, deadline)
         if address.tls:
-            sock = _encrypted(sock, address.host, tls or _system_trust(), deadline)
+            sock = encrypted(sock, address.host, tls, deadline)
     except (OSError, ValueError) as error:  # ValueError: a host name that can't be encoded
-        raise Unreachable(_say(error)) from error
+        raise Unreachable(say(error)) from error
     return HttpLine(sock, address)
 
 
@@ -120,10 +114,11 @@ class HttpLine:
 
         Raises NothingSent, or Broken once sending had begun. Redirects are replies like any other.
         """
-        wire = _Wire(self._sock, _Deadline(deadline_seconds))
+        wire = _Wire(self._sock, Deadline(deadline_seconds))
         try:
-            self._refuse_if_closed()
-            _limit_retransmission(self._sock, deadline_seconds)
+            if reason := not_idle(self._sock):
+                raise NothingSent(reason)
+            limit_retransmission(self._sock, deadline_seconds)
             self._send(wire, method, path, body, headers)
             return _read_reply(wire, method)
         except (OSError, http.client.HTTPException) as error:
@@ -135,17 +130,6 @@ class HttpLine:
         finally:
             self.close()
 
-    def _refuse_if_closed(self) -> None:
-        """Raise NothingSent if the provider has hung up on the idle line, or has spoken before it was asked."""
-        self._sock.settimeout(0)
-        try:
-            early = self._sock.recv(1)
-        except (BlockingIOError, ssl.SSLWantReadError):  # nothing there; TLS tickets are consumed on the way
-            return
-        except OSError as error:
-            raise NothingSent(f"before the send: {_say(error)}") from error
-        raise NothingSent("the provider spoke before it was asked" if early else "the provider closed the idle line")
-
     def _send(self, wire: "_Wire", method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> None:
         connection = http.client.HTTPConnection(self._address.host, self._address.port)
         connection.auto_open = 0  # never a second connection behind our back
@@ -154,22 +138,10 @@ class HttpLine:
         connection.request(method, self._address.path + path, body, {**headers, "Connection": "close"})
 
 
-class _Deadline:
-    def __init__(self, seconds: float) -> None:
-        self._end = time.monotonic() + seconds
-
-    def left(self) -> float:
-        """Seconds left, above 0; raises TimeoutError when there are none."""
-        left = self._end - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        return left
-
-
 class _Wire(io.RawIOBase):
     """The part of a socket that http.client needs, under one deadline and one size limit for the whole exchange."""
 
-    def __init__(self, sock: socket.socket, deadline: _Deadline) -> None:
+    def __init__(self, sock: socket.socket, deadline: Deadline) -> None:
         self._sock = sock
         self._deadline = deadline
         self._room = MAX_BODY + _MAX_HEAD
@@ -215,69 +187,14 @@ def _read_reply(wire: _Wire, method: str) -> Reply:
         response.close()
 
 
-def _connected(address: Address, deadline: _Deadline) -> socket.socket:
-    found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
-    failure: OSError = TimeoutError()
-    for tried, (family, kind, protocol, _, target) in enumerate(found):
-        sock = socket.socket(family, kind, protocol)
-        try:
-            # A share of the time for each address, so that a dead one leaves time for the next.
-            sock.settimeout(deadline.left() / (len(found) - tried))
-            sock.connect(target)
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ABORT_AT_CLOSE)
-        except OSError as error:
-            sock.close()
-            failure = error
-        else:
-            return sock
-    raise failure
-
-
-def _encrypted(sock: socket.socket, host: str, tls: ssl.SSLContext, deadline: _Deadline) -> socket.socket:
-    with sock:  # closes what the wrapping has not taken over
-        wrapped = tls.wrap_socket(sock, server_hostname=host, do_handshake_on_connect=False)
-    try:
-        wrapped.settimeout(deadline.left())
-        wrapped.do_handshake()
-    except BaseException:
-        wrapped.close()
-        raise
-    return wrapped
-
-
-@functools.cache
-def _system_trust() -> ssl.SSLContext:
-    """Reading the trust store takes 10 ms and more: once a process."""
-    return ssl.create_default_context()
-
-
-def _limit_retransmission(sock: socket.socket, seconds: float) -> None:
-    """Let the kernel, too, give up undelivered bytes at the deadline: it goes on while this process stands still."""
-    if hasattr(socket, "TCP_USER_TIMEOUT"):
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, max(1, int(seconds * 1000)))
-
-
 def _say(error: Exception) -> str:
     """A cause for the log, without addresses or content."""
     match error:
-        case TimeoutError():
-            return "deadline passed"
-        case socket.gaierror():
-            return "name not resolved"
-        case ssl.SSLCertVerificationError():
-            return "certificate not trusted"
-        case ssl.SSLError():
-            return "TLS failed"
-        case ConnectionRefusedError():
-            return "connection refused"
         case http.client.RemoteDisconnected():
             return "closed without an answer"
-        case ConnectionResetError() | BrokenPipeError():
-            return "connection reset"
         case http.client.IncompleteRead():
             return "the answer ended early"
         case http.client.HTTPException():
             return "the answer is not HTTP"
         case _:
-            return type(error).__name__
+            return say(error)
