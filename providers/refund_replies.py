@@ -124,10 +124,8 @@ def _amount(value: Any) -> Decimal:
 
 
 def _named(refused: Rejected) -> Rejected:
-    """The refusal with the field's name as the model knows it."""
-    field = refused.values.get("field")
-    return (
-        Rejected(refused.row, refused.cause, {**refused.values, "field": _FIELDS.get(field, field)})
-        if field
-        else refused
-    )
+    """The refusal with its object and field named as the model knows them."""
+    values = {"what": "The payment"} if refused.row == "not_found" else dict(refused.values)
+    if "field" in values:
+        values["field"] = _FIELDS.get(values["field"], values["field"])
+    return Rejected(refused.row, refused.cause, values)
