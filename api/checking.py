@@ -1,6 +1,7 @@
 """From bytes to a submission, or to a refusal that says what to correct. Pure but for the clock in `deps`."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import anyio.to_thread
@@ -10,15 +11,16 @@ from api.body import parse
 from api.deps import Deps
 from api.fields import problems_of, shown
 from api.problems import Refused, WrongFields
-from booking.arguments import MAX_ROOMS, Hotels, Model, Submit
+from booking.arguments import MAX_ROOMS, Hotels, Model, OfReservation, SendCheckinReminders, Submit
+from booking.guests import VerifiedGuest
 from booking.reads import READ_TOOLS, Read, ReadArguments
 from booking.results import FieldProblem
-from dedupe.submission import Submission
+from dedupe.submission import KeyKind, Submission
 from dedupe.tenants import Caller
+from tasks import read
 from tasks.intake import submission_of
 from tasks.operations import TOOLS
-from tasks.operations.port import Asking
-from tasks.read import Asked
+from tasks.operations.port import Asking, Tool, provider_of
 
 #: Bytes. A larger body takes long enough to check that others would notice; a thread checks it.
 LARGE = 16_384
@@ -40,15 +42,35 @@ def valid(model: type[M], sent: Any, hotels: Hotels | None = None) -> M:
         raise WrongFields(problems_of(error.errors(include_url=False), model)) from None
 
 
-def submission_from(body: bytes, header_key: str | None, caller: Caller, deps: Deps) -> Submission:
-    """The submission a request body asks for. Raises Refused."""
+@dataclass(frozen=True)
+class Asked:
+    """A checked request for a write."""
+
+    tool: Tool
+    arguments: Model
+    conversation_id: str
+
+
+def request_from(body: bytes, deps: Deps) -> Asked:
+    """The write that a request body asks for. Raises Refused."""
     submit = valid(Submit, parse(body))
     tool = TOOLS.get(submit.tool)
     if tool is None:
         raise Refused(422, "unknown_tool", sent=shown(submit.tool), allowed=", ".join(TOOLS))
     arguments = _arguments(tool.arguments, submit.arguments, deps)
-    asking = Asking(caller, submit.conversation_id, deps.properties)
-    return submission_of(asking, tool, arguments, header_key, deps.lifetime)
+    if isinstance(arguments, SendCheckinReminders) and deps.properties[arguments.property].mail not in deps.mails:
+        problem = "this hotel has no mail server; an operator must name one (ROOMKEY_SMTP_URL)"
+        raise WrongFields([FieldProblem(field="property", problem=problem, sent=shown(arguments.property))])
+    return Asked(tool, arguments, submit.conversation_id)
+
+
+def submission_from(
+    request: Asked, header_key: str | None, caller: Caller, verified: VerifiedGuest | None, deps: Deps
+) -> Submission:
+    """The submission of a request. `verified`: the guest of its conversation."""
+    asking = Asking(caller, request.conversation_id, deps.properties, verified, deps.now())
+    own_key: tuple[KeyKind, str] | None = ("header", header_key) if header_key else None
+    return submission_of(asking, request.tool, request.arguments, own_key, deps.lifetime)
 
 
 def _arguments(model: type[Model], sent: dict[str, Any], deps: Deps) -> Model:
@@ -59,20 +81,21 @@ def _arguments(model: type[Model], sent: dict[str, Any], deps: Deps) -> Model:
     return valid(model, sent, Hotels(deps.properties, deps.now()))
 
 
-def read_from(body: bytes, tool: str, deps: Deps) -> Asked:
+def refuse_nameless(arguments: Model, guest: VerifiedGuest | None) -> None:
+    """Raise WrongFields where nobody says whose reservation it is: a number alone opens none."""
+    if isinstance(arguments, OfReservation) and guest is None and not (arguments.guest_name or arguments.email):
+        problem = "is required, or email: a number alone opens no reservation"
+        raise WrongFields([FieldProblem(field="guest_name", problem=problem, sent="nothing")])
+
+
+def read_from(body: bytes, tool: str, deps: Deps) -> read.Asked:
     """The read a request body asks for. Raises Refused."""
     model: type[ReadArguments] = READ_TOOLS[tool]
-    read = valid(Read, parse(body))
-    arguments = valid(model, read.arguments, Hotels(deps.properties, deps.now()))
-    return Asked(tool, read.conversation_id, _provider(arguments, deps), arguments)
+    sent = valid(Read, parse(body))
+    arguments = valid(model, sent.arguments, Hotels(deps.properties, deps.now()))
+    return read.Asked(tool, sent.conversation_id, _provider(arguments, deps), arguments)
 
 
 def _provider(arguments: ReadArguments, deps: Deps) -> str:
-    """The hotel system to ask. A reservation's number names no hotel: with several systems, the hotel must be said."""
-    if arguments.property is not None:
-        return deps.properties[arguments.property].provider
-    known = {hotel.provider for hotel in deps.properties.values()}
-    if len(known) != 1:
-        problem = f"is required here; must be one of {', '.join(sorted(deps.properties))}"
-        raise WrongFields([FieldProblem(field="property", problem=problem, sent="nothing")])
-    return known.pop()
+    """The hotel system to ask: the said hotel's, or the only one there is."""
+    return provider_of(deps.properties, arguments.property, lambda hotel: hotel.provider)

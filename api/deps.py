@@ -20,7 +20,10 @@ def utc_now() -> dt.datetime:
 
 @dataclass(frozen=True)
 class Deps:
-    """`lifetime` of an interactive intent in seconds. `redis_url`: where wake-ups come from; None: pollers look."""
+    """`lifetime` of an interactive intent in seconds. `redis_url`: where wake-ups come from; None: pollers look.
+
+    `mails`: the mail servers that have an address, by name.
+    """
 
     engine: Engine
     publisher: Publisher
@@ -28,4 +31,5 @@ class Deps:
     properties: Mapping[str, Property]
     lifetime: float = 600.0
     now: Callable[[], dt.datetime] = utc_now
+    mails: frozenset[str] = frozenset()
     reads: Reads = field(default_factory=lambda: Reads({}))

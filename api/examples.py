@@ -6,6 +6,7 @@ from typing import Any
 from api.problems import WrongFields, problem
 from api.stops import refusal
 from booking.conversation import conversation_answer
+from booking.effects import Effect
 from booking.errors import tool_error
 from booking.handoff import Stop, StopReason
 from booking.happenings import Event, EventKind, EventsAnswer
@@ -51,6 +52,7 @@ def _item(position: int, state: State, request: dict[str, Any]) -> ItemRow:
         position=position,
         id=4711 + position,
         key=f"c-77:booking:9f3a51c07d{position}e:0",
+        effect=Effect.BOOKING,
         state=state,
         result=_BOOKED if state is State.SUCCEEDED else None,
         error={State.FAILED: sold_out, State.CANCELLED: tool_error("cancelled")}.get(state),

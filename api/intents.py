@@ -9,15 +9,18 @@ from starlette.responses import Response
 
 from api import described, openapi
 from api.body import read_body
-from api.checking import checked, submission_from
+from api.checking import Asked, checked, refuse_nameless, request_from, submission_from
 from api.fields import shown
 from api.parts import Parts
 from api.problems import Refused, WrongFields
 from api.snapshots import Snapshot, snapshots, take_in
+from booking.guests import VerifiedGuest
 from booking.results import FieldProblem
 from dedupe.cancel import cancel
-from dedupe.submission import Admitted, Mismatch
-from dedupe.tenants import Scope
+from dedupe.conversations import head
+from dedupe.guards import note_failed_call
+from dedupe.submission import Admitted, Blocked, Mismatch, Stopped, Submission
+from dedupe.tenants import Caller, Scope
 
 MAX_WAIT = 30.0
 
@@ -34,11 +37,10 @@ def router(parts: Parts) -> APIRouter:
         caller = await parts.callers.identify(request, Scope.AGENT, Scope.HOST)
         header_key = _idempotency_key(request)
         body = await read_body(request)
-        submission = await checked(body, lambda sent: submission_from(sent, header_key, caller, parts.deps))
-        try:
-            admitted, snapshot = await parts.database.call(take_in, parts.deps.publisher, submission)
-        except Mismatch as mismatch:
-            raise _refusal(mismatch, header_key) from None
+        asked = await checked(body, lambda sent: request_from(sent, parts.deps))
+        guest = await _guest(parts, caller, asked)
+        submission = await checked(body, lambda _: submission_from(asked, header_key, caller, guest, parts.deps))
+        admitted, snapshot = await _taken(parts, submission, header_key)
         _refuse_gone(snapshot)
         headers = {"Location": f"/v1/intents/{admitted.intent_id}"}
         if _is_replay(admitted, header_key, snapshot.done):
@@ -71,6 +73,31 @@ def router(parts: Parts) -> APIRouter:
         return Response(snapshot.body, 202, None, "application/json")
 
     return routes
+
+
+async def _guest(parts: Parts, caller: Caller, asked: Asked) -> VerifiedGuest | None:
+    """The verified guest of the conversation, where the tool is about a guest's reservation."""
+    if not asked.tool.about_guest:
+        return None
+    known = await parts.database.call(head, caller.tenant_id, asked.conversation_id)
+    guest = known.guest if known else None
+    refuse_nameless(asked.arguments, guest)
+    return guest
+
+
+async def _taken(parts: Parts, submission: Submission, header_key: str | None) -> tuple[Admitted, Snapshot]:
+    try:
+        return await parts.database.call(take_in, parts.deps.publisher, submission)
+    except Mismatch as mismatch:
+        raise _refusal(mismatch, header_key) from None
+    except Blocked as blocked:
+        # It has failed like any other call: a model that goes on asking is stopped.
+        place = (submission.tenant_id, submission.conversation_id)
+        stop = await parts.database.call(note_failed_call, *place, submission.call, False)
+        if stop is not None:
+            raise Stopped(*place, stop) from None
+        status = 422 if blocked.row == "additional_to_nothing" else 409
+        raise Refused(status, blocked.row, None, **blocked.values) from None
 
 
 def _refuse_gone(snapshot: Snapshot) -> None:

@@ -15,10 +15,10 @@ from starlette.responses import Response
 
 from api import openapi
 from api.body import read_body
-from api.checking import checked, read_from
+from api.checking import checked, read_from, refuse_nameless
 from api.fields import shown
 from api.parts import Parts
-from api.problems import RETRY_AFTER, Refused, WrongFields, answer, problem
+from api.problems import RETRY_AFTER, Refused, answer, problem
 from api.stops import refusal
 from booking import reads
 from booking.conversation import handoff_of
@@ -27,7 +27,7 @@ from booking.guests import VerifiedGuest, access
 from booking.keys import fingerprint
 from booking.outcomes import Reservation
 from booking.reads import Arrivals, GetReservation, Offers, OneReservation, ReadAnswer, ReadResult
-from booking.results import FieldProblem, Problem
+from booking.results import Problem
 from dedupe.conversations import before_read
 from dedupe.engine import DatabaseAway, Engine
 from dedupe.guards import note_failed_call
@@ -82,7 +82,7 @@ def router(parts: Parts) -> APIRouter:
         asked = await checked(body, lambda sent: read_from(sent, tool, parts.deps))
         before = await parts.database.call(before_read, caller.tenant_id, asked.conversation_id, asked.provider)
         if isinstance(asked.arguments, GetReservation):
-            _refuse_nameless(asked.arguments, before.guest)
+            refuse_nameless(asked.arguments, before.guest)
         ran = PAUSED if before.paused else await parts.reading.run(asked, begun + READ_SECONDS)
         slow = ran.tries > 1 or time.monotonic() - begun > SLOW_SECONDS
         notice = reads.NOTICE if slow else None
@@ -132,12 +132,6 @@ def _record(engine: Engine, caller: Caller, asked: Asked, failed: _Failed) -> Pr
         return None
     items = read_conversation(engine, *place)
     return refusal(stop, handoff_of(items.rows, items.truncated))
-
-
-def _refuse_nameless(asked: GetReservation, guest: VerifiedGuest | None) -> None:
-    if guest is None and asked.guest_name is None and asked.email is None:
-        problem = "is required, or email: a number alone opens no reservation"
-        raise WrongFields([FieldProblem(field="guest_name", problem=problem, sent="nothing")])
 
 
 def _permitted(asked: Asked, ran: Ran, guest: VerifiedGuest | None) -> Found | Give:

@@ -5,7 +5,7 @@ Validation needs the hotels and today's date there: pass `context=Hotels(...)` t
 
 import datetime as dt
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Self
 
@@ -62,6 +62,15 @@ class Hotels:
         """The calendar date at the hotel."""
         return self.now.astimezone(self.properties[property_id].zone).date()
 
+    def earliest(self) -> str | None:
+        """The hotel at which it is earliest now, for a check where the hotel isn't said."""
+        return min(self.properties, key=self.today, default=None)
+
+    def check_said(self, property_id: str | None, provider: Callable[[Property], str]) -> None:
+        """Raise ValueError where the hotel must be said: a reservation's number alone names no hotel system."""
+        if property_id is None and len({provider(hotel) for hotel in self.properties.values()}) != 1:
+            raise ValueError(f"property: is required here; must be one of {', '.join(sorted(self.properties))}")
+
 
 def _known(property_id: str, info: ValidationInfo) -> str:
     hotels = info.context
@@ -101,6 +110,12 @@ class Money(Model):
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
 
 
+class Refunded(Money):
+    """An amount to give back, more than nothing."""
+
+    amount: Annotated[Decimal, Field(gt=0, max_digits=12, decimal_places=3)]
+
+
 class Guest(Model):
     """Whom the room is for."""
 
@@ -123,6 +138,13 @@ class Stay(Model):
     rate_plan: Line | None = None
     max_price: Annotated[Money | None, Field(description="Book only if the total is not higher.")] = None
     notes: Note | None = None
+    additional: Annotated[
+        bool,
+        Field(
+            strict=True,
+            description="One more room beside identical ones that are booked already. Only if the guest says so.",
+        ),
+    ] = False
 
     @model_validator(mode="after")
     def _dates(self, info: ValidationInfo) -> Self:
@@ -149,6 +171,72 @@ class BookRooms(Model):
         rest = {name: value[name] for name in value if name not in shared}
         rooms = [{**shared, **room} if isinstance(room, dict) else room for room in value["rooms"]]
         return {**rest, "rooms": rooms}
+
+
+class OfReservation(Model):
+    """Whose reservation: unless the guest is verified, give guest_name or email, as the guest said them."""
+
+    reservation_id: Annotated[Name, Field(description="The reservation's number, as the guest gave it. Never guess.")]
+    guest_name: Annotated[Line | None, Field(description="Full name, as the guest gave it.")] = None
+    email: Annotated[EmailStr | None, Field(max_length=254, description="As the guest gave it.")] = None
+    property: Annotated[HotelId | None, Field(description="Needed where hotels use several hotel systems.")] = None
+
+    @model_validator(mode="after")
+    def _said(self, info: ValidationInfo) -> Self:
+        if isinstance(info.context, Hotels):
+            info.context.check_said(self.property, lambda hotel: hotel.provider)
+        return self
+
+
+class ChangeReservationDates(OfReservation):
+    """Move a reservation to other dates."""
+
+    check_in: Annotated[LocalDate, Field(description="New arrival, the hotel's local date, YYYY-MM-DD.")]
+    check_out: Annotated[LocalDate, Field(description="New departure, after check_in.")]
+
+    @model_validator(mode="after")
+    def _dates(self, info: ValidationInfo) -> Self:
+        hotels = info.context if isinstance(info.context, Hotels) else None
+        at = self.property or (hotels.earliest() if hotels else None)
+        check_dates(at or "", self.check_in, self.check_out, hotels if at else None)
+        return self
+
+
+class CancelReservation(OfReservation):
+    """Cancel a reservation."""
+
+
+class RefundPayment(Model):
+    """Give money of a payment back to whoever paid."""
+
+    payment_id: Annotated[Name, Field(description="The payment's number. Never guess.")]
+    amount: Refunded
+    property: Annotated[HotelId | None, Field(description="Needed where hotels use several payment systems.")] = None
+    additional: Annotated[
+        bool, Field(strict=True, description="Once more the same amount of the same payment. Only if it is meant so.")
+    ] = False
+
+    @model_validator(mode="after")
+    def _said(self, info: ValidationInfo) -> Self:
+        if isinstance(info.context, Hotels):
+            info.context.check_said(self.property, lambda hotel: hotel.refunds_at)
+        return self
+
+
+class SendCheckinReminders(Model):
+    """Mail everyone who arrives at a hotel on a day, once each."""
+
+    property: HotelId
+    date: Annotated[LocalDate, Field(description="The day of arrival, the hotel's local date, YYYY-MM-DD.")]
+
+    @model_validator(mode="after")
+    def _ahead(self, info: ValidationInfo) -> Self:
+        if isinstance(info.context, Hotels):
+            today = info.context.today(self.property)
+            if not 0 <= (self.date - today).days <= MAX_DAYS_AHEAD:
+                last = today + dt.timedelta(days=MAX_DAYS_AHEAD)
+                raise ValueError(f"date: must be from {today}, which is today at the hotel, to {last}")
+        return self
 
 
 class Submit(Model):

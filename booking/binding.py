@@ -1,6 +1,6 @@
 """n asked = n shall exist: which known item each asked effect stands for, and which are new. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from booking.errors import MAY_PASS, ErrorCode
@@ -31,11 +31,14 @@ class Binding:
     arm: bool = False
 
 
-def bind(asked: int, known: Sequence[Known], bound: Mapping[int, int] | None = None) -> list[Binding]:
+def bind(
+    asked: int, known: Sequence[Known], bound: Mapping[int, int] | None = None, additional: Collection[int] = ()
+) -> list[Binding]:
     """Bind `asked` identical effects to the `known` ones; new ones only above the known count.
 
     Order: failed ones that may pass now, then unknown, pending, succeeded, refused for good. `bound` maps the place
     among the asked ones to an item id from an earlier answer to the same intent: what was told stays in its place.
+    `additional` are the places that ask for one more than there are.
     """
     by_id = {item.id: item for item in known}
     fixed = {place: by_id[item_id] for place, item_id in (bound or {}).items() if item_id in by_id}
@@ -43,7 +46,7 @@ def bind(asked: int, known: Sequence[Known], bound: Mapping[int, int] | None = N
     next_k = max((item.k for item in known), default=-1) + 1
     bindings = []
     for place in range(asked):
-        item = fixed.get(place) or (free.pop(0) if free else None)
+        item = fixed.get(place) or (free.pop(0) if free and place not in additional else None)
         if item is None:
             bindings.append(Binding(None, next_k))
             next_k += 1

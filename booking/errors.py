@@ -58,7 +58,7 @@ TABLE: dict[str, tuple[ErrorCode, str, str | None, bool]] = {
     ),
     "refused_argument": (
         ErrorCode.INVALID_ARGUMENT,
-        "The hotel system does not accept {field}: {problem}.",
+        "The {system} does not accept {field}: {problem}.",
         "Correct {field} and call again.",
         True,
     ),
@@ -194,12 +194,6 @@ TABLE: dict[str, tuple[ErrorCode, str, str | None, bool]] = {
         ErrorCode.CANCELLED,
         "Reservation {reservation_id} is no longer booked for this arrival; no mail was sent.",
         None,
-        False,
-    ),
-    "arrivals_unsteady": (
-        ErrorCode.UNAVAILABLE,
-        "The list of arrivals kept changing while it was read; nobody was missed, but not all are mailed yet.",
-        "Ask for the reminders again later.",
         False,
     ),
     "unknown_outcome": (

@@ -62,9 +62,19 @@ def booking_identity(stay: Stay) -> dict[str, str]:
 
 def booking_values(stay: Stay) -> dict[str, Any]:
     """All the arguments of a room, as they count for the fingerprint: the spelling of the guest's name doesn't."""
-    given = stay.model_dump(exclude_defaults=True)
+    given = stay.model_dump(exclude_defaults=True, exclude={"additional"})
     guest = {**given["guest"], "name": folded(stay.guest.name), "email": stay.guest.email.casefold()}
     return {**given, "guest": guest}
+
+
+def guest_mark(secret: bytes, stay: Stay) -> str:
+    """The same for all bookings of one guest, whatever the hotel or the conversation."""
+    return digest(secret, "guest", folded(stay.guest.name))
+
+
+def stay_mark(secret: bytes, stay: Stay) -> str:
+    """The same for all bookings of one stay, whatever the conversation."""
+    return digest(secret, "stay", booking_identity(stay))
 
 
 def base_key(secret: bytes, scope: str, effect: str, identity: Any) -> str:

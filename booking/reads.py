@@ -3,9 +3,9 @@
 from datetime import datetime
 from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, EmailStr, Field, ValidationInfo, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
-from booking.arguments import HotelId, LocalDate, Model, check_dates, no_boolean
+from booking.arguments import HotelId, LocalDate, Model, OfReservation, check_dates, no_boolean
 from booking.outcomes import Reservation
 from booking.results import Answer
 from booking.text import Line, Name
@@ -30,13 +30,8 @@ class SearchAvailability(Model):
         return self
 
 
-class GetReservation(Model):
+class GetReservation(OfReservation):
     """Look at one reservation. Unless the guest is verified, give guest_name or email, as the guest said them."""
-
-    reservation_id: Annotated[Name, Field(description="The reservation's number, as the guest gave it. Never guess.")]
-    guest_name: Annotated[Line | None, Field(description="Full name, as the guest gave it.")] = None
-    email: Annotated[EmailStr | None, Field(max_length=254, description="As the guest gave it.")] = None
-    property: Annotated[HotelId | None, Field(description="Needed where hotels use several hotel systems.")] = None
 
 
 class ListArrivals(Model):

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from booking.effects import Effect
 from booking.errors import MAY_PASS, ToolError, tool_error
 from booking.handoff import BECAUSE, Stop
 from booking.states import PENDING, IntentOutcome, IntentState, State, outcome_of
@@ -25,6 +26,7 @@ class ItemRow(BaseModel):
     position: int
     id: int
     key: str
+    effect: Effect
     state: State
     result: dict[str, Any] | None
     error: ToolError | None
@@ -36,7 +38,8 @@ class ItemRow(BaseModel):
 class IntentRow(BaseModel):
     """One intent as stored, with its items in order; a pruned one has none.
 
-    `uncounted`: the guards have not counted its last asking. `handoff` where the conversation is stopped.
+    `uncounted`: the guards have not counted its last asking. `handoff` where the conversation is stopped. `twin`: an
+    intent of another conversation for the same stay, just before.
     """
 
     id: str
@@ -51,6 +54,7 @@ class IntentRow(BaseModel):
     uncounted: bool = False
     stop: Stop | None = None
     handoff: str | None = None
+    twin: str | None = None
 
     @property
     def fails(self) -> bool:

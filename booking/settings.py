@@ -115,6 +115,11 @@ class Property(Section):
         return value
 
     @property
+    def refunds_at(self) -> str:
+        """The provider that refunds."""
+        return self.payments or self.provider
+
+    @property
     def zone(self) -> ZoneInfo:
         """The hotel's time zone."""
         return ZoneInfo(self.time_zone)

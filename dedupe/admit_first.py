@@ -9,18 +9,22 @@ from sqlalchemy.exc import IntegrityError
 from booking import keys
 from booking.results import IntentRow, ItemRow
 from booking.states import State
+from dedupe.blocks import twin
+from dedupe.placing import new_item, new_key
 from dedupe.submission import Admitted, Submission, Wanted
 
-# The conversation is locked as in `admit`; a stopped one gives no row, nor does a known intent or a known room, and
-# nothing is stored then. What another admission commits while this one waits for the lock is not seen here; the unique
-# keys of intent and item then fail the whole statement, for the first of identical rooms always has the same key.
-# Either way the long road decides.
-_ADMIT_FIRST = text("""
+# The conversation is locked as in `admit`; a stopped one gives no row, nor does a known intent or a known room, nor a
+# guest of whom another booking may be in doubt, and nothing is stored then. What another admission commits while this
+# one waits for the lock is not seen here; the unique keys of intent and item then fail the whole statement, for the
+# first of identical rooms always has the same key. Either way the long road decides.
+_STATEMENT = """
 WITH conversation AS (
     INSERT INTO conversations (tenant_id, id, admitted)
     SELECT :tenant_id, :conversation_id, 1
     WHERE NOT EXISTS (SELECT FROM items WHERE tenant_id = :tenant_id AND base = :base)
       AND NOT EXISTS (SELECT FROM intents WHERE tenant_id = :tenant_id AND key_kind = :key_kind AND key = :intent_key)
+      AND NOT EXISTS (SELECT FROM items WHERE guest = :guest AND tenant_id = :tenant_id AND doubted_at IS NOT NULL
+                      AND state IN ('queued', 'running', 'unknown'))
     ON CONFLICT (tenant_id, id) DO UPDATE SET admitted = conversations.admitted + 1
         WHERE conversations.stopped_at IS NULL
     RETURNING id
@@ -32,26 +36,27 @@ WITH conversation AS (
     RETURNING id, created_at, expires_at
 ), item AS (
     INSERT INTO items (tenant_id, conversation_id, key, base, k, reference, effect, queue, provider, fingerprint,
-                       request, expires_at, publish_at, published)
+                       request, guest, stay, expires_at, publish_at, published)
     SELECT :tenant_id, :conversation_id, :key, :base, :k, :reference, :effect, :queue, :provider, :fingerprint,
-           CAST(:request AS jsonb), intent.expires_at, now() + interval '5 s', 1
+           CAST(:request AS jsonb), :guest, :stay, intent.expires_at, now() + interval '5 s', 1
     FROM intent
-    RETURNING id
+    RETURNING id, tenant_id, conversation_id
 ), link AS (
     INSERT INTO links (intent_id, position, item_id) SELECT intent.id, 0, item.id FROM intent, item
 )
-SELECT item.id AS item_id, intent.created_at, intent.expires_at FROM intent, item
-""")
+SELECT item.id AS item_id, intent.created_at, intent.expires_at, {twin} AS twin FROM intent, item
+"""
+_ADMIT_FIRST = text(_STATEMENT.format(twin=twin(":stay", "item", "item.id", "intent.created_at")))
 
 
 def admit_first(engine: Engine, submission: Submission) -> Admitted | None:
     """Store an intent for one new room, committed when this returns. None: nothing was stored, take the long road."""
-    if len(submission.wanted) != 1:
+    if len(submission.wanted) != 1 or not _plain(submission):
         return None
     [wanted] = submission.wanted
-    key = new_key(submission.secret, wanted, k=0)
+    key = new_key(submission.secret, wanted, k=0, epoch=0)
     intent_id = keys.new_id("int")
-    item = new_item(submission.secret, wanted, 0, key)
+    item = new_item(submission.secret, wanted, 0, 0, key)
     values = {
         **item,
         "request": json.dumps(wanted.request),
@@ -76,24 +81,10 @@ def admit_first(engine: Engine, submission: Submission) -> Admitted | None:
     return Admitted(intent_id, existed=False, publish=[(row.item_id, wanted.queue)], row=stored)
 
 
-def new_key(secret: bytes, wanted: Wanted, k: int) -> str:
-    """The key of the k-th of identical effects."""
-    return keys.item_key(secret, wanted.scope, wanted.effect, wanted.base, k, epoch=0)
-
-
-def new_item(secret: bytes, wanted: Wanted, k: int, key: str) -> dict[str, Any]:
-    """The columns of a new item that depend on what is wanted."""
-    return {
-        "key": key,
-        "base": wanted.base,
-        "k": k,
-        "reference": keys.reference_of(secret, key),
-        "effect": wanted.effect,
-        "queue": wanted.queue,
-        "provider": wanted.provider,
-        "fingerprint": wanted.fingerprint,
-        "request": wanted.request,
-    }
+def _plain(submission: Submission) -> bool:
+    """Whether nothing but the same thing, or doubt about the same guest, can stand against it."""
+    one = submission.wanted[0]
+    return not (one.subject or one.refusal or one.additional or submission.refuse_duplicates)
 
 
 def _as_stored(submission: Submission, intent_id: str, key: str, wanted: Wanted, row: Any) -> IntentRow:
@@ -101,6 +92,7 @@ def _as_stored(submission: Submission, intent_id: str, key: str, wanted: Wanted,
         position=0,
         id=row.item_id,
         key=key,
+        effect=wanted.effect,
         state=State.QUEUED,
         result=None,
         error=None,
@@ -117,4 +109,5 @@ def _as_stored(submission: Submission, intent_id: str, key: str, wanted: Wanted,
         created_at=row.created_at,
         expires_at=row.expires_at,
         items=[item],
+        twin=row.twin,
     )

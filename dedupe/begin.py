@@ -1,5 +1,6 @@
 """Begin an attempt: claim, mark and count in ONE committed statement, before the first byte is sent."""
 
+import json
 import uuid
 
 from sqlalchemy import Engine, TextClause, text
@@ -52,8 +53,10 @@ SELECT opened.id AS attempt_id, claimed.rev, claimed.attempts AS number, opened.
 FROM claimed, opened
 """
 
-# The bytes are stored at the first mark and sent again as they are.
-_WRITES = """, state = 'running', writes = writes + 1, doubted_at = coalesce(doubted_at, clock_timestamp()),
+# The bytes are stored at the first mark and sent again as they are. What the look before saw is stored with the mark: a
+# later look must know how it was before the write.
+_WRITES = """, seen = coalesce(CAST(:seen AS jsonb), seen),
+        state = 'running', writes = writes + 1, doubted_at = coalesce(doubted_at, clock_timestamp()),
         request_bytes = coalesce(request_bytes, :body), first_sent_at = coalesce(first_sent_at, clock_timestamp())"""
 
 _FIRST, _SAME_KEY, _AGAIN = (
@@ -87,6 +90,7 @@ def begin(
         "lease": lease,
         "window": send_window,
         "body": body,
+        "seen": json.dumps(item.seen) if item.seen is not None else None,
     }
     with engine.connect() as connection:
         row = connection.execute(_statement(kind, held, same_key), values).first()

@@ -18,7 +18,8 @@ class Item:
 
     `doubts` holds `may_send_until` of every write attempt that is open or unknown: the item is in doubt while there is
     one. `last_send` is the latest `may_send_until` of any write ever; `sends` counts the writes ever that may have had
-    an effect, or have had one.
+    an effect, or have had one. `subject`: what it changes. `overtaken`: a later item has changed that since, or may
+    have. `paused`: the providers that are not called for now. `seen`: what the look before the last write saw.
     """
 
     id: int
@@ -48,8 +49,11 @@ class Item:
     doubts: tuple[datetime, ...]
     last_send: datetime | None
     sends: int
-    paused: bool
+    paused: frozenset[str]
     now: datetime
+    subject: str | None = None
+    overtaken: bool = False
+    seen: dict[str, Any] | None = None
 
     @property
     def provider_key(self) -> str:

@@ -11,7 +11,10 @@ from dedupe.items import Item
 # A plain read; the attempts are summed up here so that the decision sees doubt and item at one instant.
 _PEEK = text("""
 SELECT i.*, a.doubts, a.last_send, a.sends, clock_timestamp() AS now,
-       EXISTS (SELECT FROM pauses p WHERE p.provider = i.provider AND p.lifted_at IS NULL) AS paused
+       ARRAY(SELECT provider FROM pauses WHERE lifted_at IS NULL) AS paused,
+       i.subject IS NOT NULL AND EXISTS (
+           SELECT FROM items n WHERE n.subject = i.subject AND n.tenant_id = i.tenant_id AND n.provider = i.provider
+           AND n.id > i.id AND n.state NOT IN ('failed', 'cancelled')) AS overtaken
 FROM items i CROSS JOIN LATERAL (
     SELECT coalesce(array_agg(may_send_until) FILTER (WHERE outcome IS NULL OR outcome = 'unknown'), '{}') AS doubts,
            max(may_send_until) AS last_send,
@@ -72,8 +75,11 @@ def _item(row: Row[Any]) -> Item:
         doubts=tuple(row.doubts),
         last_send=row.last_send,
         sends=row.sends,
-        paused=row.paused,
+        paused=frozenset(row.paused),
         now=row.now,
+        subject=row.subject,
+        overtaken=row.overtaken,
+        seen=row.seen,
     )
 
 

@@ -34,8 +34,8 @@ WITH old AS (
       AND NOT EXISTS (SELECT FROM links l WHERE l.item_id = i.id)
     LIMIT :batch FOR UPDATE SKIP LOCKED
 )
-UPDATE items i SET blanked_at = now(), request_bytes = NULL, request = i.request - 'guest' - 'notes',
-    result = i.result - 'guest_name'
+UPDATE items i SET blanked_at = now(), request_bytes = NULL, seen = NULL, guest = NULL, stay = NULL,
+    request = i.request - 'guest' - 'notes' - 'verified' - 'guest_name' - 'email', result = i.result - 'guest_name'
 FROM old WHERE i.id = old.id
 """)
 
@@ -57,7 +57,9 @@ DELETE FROM failures WHERE id IN (SELECT id FROM failures WHERE at < now() - :da
 # Tombstones that no late duplicate can ask for any more: the stay is long over.
 _OLD_TOMBSTONES = text("""
 SELECT id FROM items
-WHERE blanked_at IS NOT NULL AND (request ->> 'check_out')::date < current_date - CAST(:days AS int)
+WHERE blanked_at IS NOT NULL
+  AND coalesce((request ->> 'check_out')::date, (request ->> 'date')::date, (settled_at AT TIME ZONE 'UTC')::date)
+      < current_date - CAST(:days AS int)
 LIMIT :batch FOR UPDATE SKIP LOCKED
 """)
 

@@ -8,30 +8,35 @@ from sqlalchemy import Connection, Engine, Row, TextClause, text
 from booking.conversation import handoff_of
 from booking.handoff import Stop, StopReason
 from booking.results import IntentRow, ItemRow
+from dedupe.blocks import twin
 
 # One statement for all who poll at the same time. A pruned intent is one row without an item.
 _SELECT = """
 SELECT n.id, n.tenant_id, n.key, n.tool, n.conversation_id, n.created_at, n.expires_at,
        n.pruned_at IS NOT NULL AS pruned, n.noted < n.asked AS uncounted, c.stopped_at, c.stop_reason,
-       l.position, i.id AS item_id, i.key AS item_key, i.state, i.result, i.error, i.attempts, i.slow, i.request
+       l.position, i.id AS item_id, i.key AS item_key, i.effect, i.state, i.result, i.error, i.attempts, i.slow,
+       i.request, CASE WHEN i.stay IS NOT NULL THEN {twin} END AS twin
 FROM intents n JOIN conversations c ON c.tenant_id = n.tenant_id AND c.id = n.conversation_id
 LEFT JOIN (links l JOIN items i ON i.id = l.item_id) ON l.intent_id = n.id
 WHERE n.id = ANY(:ids) {only} ORDER BY n.id, l.position
 """
-_INTENTS = text(_SELECT.format(only=""))
+_TWIN = twin("i.stay", "i", "i.id", "i.created_at")
+_INTENTS = text(_SELECT.format(only="", twin=_TWIN))
 
 # For those who wait: most of theirs are not done, and a batch is woken by each of its items.
 _DONE = text(
     _SELECT.format(
+        twin=_TWIN,
         only="""AND NOT EXISTS (
     SELECT FROM links o JOIN items p ON p.id = o.item_id
-    WHERE o.intent_id = n.id AND p.state IN ('queued', 'running'))"""
+    WHERE o.intent_id = n.id AND p.state IN ('queued', 'running'))""",
     )
 )
 
 # The newest first, one more than is given: if it comes, there are older ones.
 _CONVERSATION = text("""
-SELECT 0 AS position, i.id AS item_id, i.key AS item_key, i.state, i.result, i.error, i.attempts, i.slow, i.request
+SELECT 0 AS position, i.id AS item_id, i.key AS item_key, i.effect, i.state, i.result, i.error, i.attempts, i.slow,
+       i.request
 FROM items i WHERE i.tenant_id = :tenant_id AND i.conversation_id = :conversation_id ORDER BY i.id DESC LIMIT :most + 1
 """)
 
@@ -79,6 +84,7 @@ def _read(engine: Engine, statement: TextClause, ids: Sequence[str]) -> dict[str
             )
         if row.item_id is not None:
             intents[row.id].items.append(_item(row))
+            intents[row.id].twin = intents[row.id].twin or row.twin
     return intents
 
 
@@ -105,6 +111,7 @@ def _item(row: Row[Any]) -> ItemRow:
         position=row.position,
         id=row.item_id,
         key=row.item_key,
+        effect=row.effect,
         state=row.state,
         result=row.result,
         error=row.error,

@@ -7,7 +7,7 @@ which settles any item that is not succeeded, whoever brings it, late or not.
 import json
 from typing import Any
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Connection, Engine, TextClause, text
 
 from booking.states import State
 from dedupe.items import AUDIT_SECONDS, Begun, Closing, Item, Move, Settled
@@ -18,7 +18,8 @@ from dedupe.items import AUDIT_SECONDS, Begun, Closing, Item, Move, Settled
 # shown as unknown, the verdict, even if the item has been written again meanwhile; late success; duplicates.
 _SETTLE = """
 WITH {closing}, before AS (
-    SELECT id, tenant_id, state, shown_unknown, provider_id, token, rev, lease_until
+    SELECT id, tenant_id, state, shown_unknown, provider_id, token, rev, lease_until, effect, provider, subject,
+           request
     FROM items WHERE id = :id FOR UPDATE
 ), moved AS (
     UPDATE items i SET
@@ -69,9 +70,31 @@ WITH {closing}, before AS (
     UNION ALL SELECT b.tenant_id, b.id, 'verdict', jsonb_build_object('from', 'unknown', 'to', :state)
     FROM before b, moved WHERE b.shown_unknown AND :state IN ('succeeded', 'failed', 'cancelled')
     UNION ALL SELECT tenant_id, item_id, 'duplicate', '{{}}' FROM letters WHERE reason = 'duplicate'
-)
+){undoing}
 SELECT EXISTS (SELECT FROM moved) AS moved, ARRAY(SELECT DISTINCT intent_id FROM links WHERE item_id = :id) AS wake
 """
+
+# A cancelled reservation undoes its booking and all changes of it; other dates undo those before. What was undone may
+# be asked for again. A moved booking lives on under its new dates: that is what its guest owns, and what is told.
+_UNDOING = """, undone_changes AS (
+    UPDATE items u SET state = 'superseded', superseded_by = b.id, rev = u.rev + 1
+    FROM before b, moved
+    WHERE :proven AND u.subject = b.subject AND u.tenant_id = b.tenant_id AND u.provider = b.provider AND u.id <> b.id
+      AND u.effect = 'change' AND u.state = 'succeeded'
+      AND (b.effect = 'cancel' OR u.request -> 'check_in' <> b.request -> 'check_in'
+           OR u.request -> 'check_out' <> b.request -> 'check_out')
+), undone_booking AS (
+    UPDATE items u SET state = 'superseded', superseded_by = b.id, rev = u.rev + 1
+    FROM before b, moved
+    WHERE :proven AND b.effect = 'cancel' AND u.provider_id = b.subject AND u.tenant_id = b.tenant_id
+      AND u.provider = b.provider AND u.effect = 'booking' AND u.state = 'succeeded'
+), moved_booking AS (
+    UPDATE items u SET result = u.result || jsonb_build_object(
+        'check_in', b.request -> 'check_in', 'check_out', b.request -> 'check_out')
+    FROM before b, moved
+    WHERE :proven AND b.effect = 'change' AND u.provider_id = b.subject AND u.tenant_id = b.tenant_id
+      AND u.provider = b.provider AND u.effect = 'booking' AND u.state = 'succeeded'
+)"""
 
 # `absent` closes the write attempts too: the look-up has proved that they did nothing. Those before it only: a look-up
 # that stalled says nothing of a write that somebody else began meanwhile (ids rise in the order of beginning).
@@ -106,9 +129,10 @@ _SOON = """CASE
 _HELD = "b.token = :token"
 _PEEKED = "(b.rev = :rev AND (b.lease_until IS NULL OR b.lease_until < clock_timestamp()))"
 
-_SETTLE_HELD = text(_SETTLE.format(closing=_CLOSE, guard=_HELD, soon=_SOON))
-_SETTLE_UNBEGUN_HELD = text(_SETTLE.format(closing=_RECORD, guard=_HELD, soon=_SOON))
-_SETTLE_PEEKED = text(_SETTLE.format(closing=_RECORD, guard=_PEEKED, soon=_SOON))
+_SETTLE_HELD = text(_SETTLE.format(closing=_CLOSE, guard=_HELD, soon=_SOON, undoing=""))
+_SETTLE_UNDOING = text(_SETTLE.format(closing=_CLOSE, guard=_HELD, soon=_SOON, undoing=_UNDOING))
+_SETTLE_UNBEGUN_HELD = text(_SETTLE.format(closing=_RECORD, guard=_HELD, soon=_SOON, undoing=""))
+_SETTLE_PEEKED = text(_SETTLE.format(closing=_RECORD, guard=_PEEKED, soon=_SOON, undoing=""))
 _CLOSE_ONLY = text(f"WITH {_CLOSE} SELECT 1")
 
 
@@ -120,7 +144,15 @@ def close(engine: Engine, item: Item, begun: Begun, closing: Closing) -> None:
 
 def settle(engine: Engine, item: Item, begun: Begun, closing: Closing, move: Move) -> Settled:
     """Close the attempt `begun` and move its item, if this run still holds it or `move` carries a proof."""
-    return _settle(engine, _SETTLE_HELD, {**_closing(item, begun, closing), **_move(move), "token": begun.token})
+    values = {**_closing(item, begun, closing), **_move(move), "token": begun.token}
+    undoes = item.subject is not None and move.state is State.SUCCEEDED
+    with engine.connect() as connection:
+        return _settle(connection, _SETTLE_UNDOING if undoes else _SETTLE_HELD, values)
+
+
+def settle_within(connection: Connection, item: Item, begun: Begun, closing: Closing, move: Move) -> Settled:
+    """`settle` within a transaction of the caller, which stores more together with it."""
+    return _settle(connection, _SETTLE_HELD, {**_closing(item, begun, closing), **_move(move), "token": begun.token})
 
 
 def settle_unbegun(
@@ -140,14 +172,14 @@ def settle_unbegun(
         "unbegun": int(closing is not None),
         "attempt_id": 0,
     }
-    if held is None:
-        return _settle(engine, _SETTLE_PEEKED, values)
-    return _settle(engine, _SETTLE_UNBEGUN_HELD, {**values, "token": held.token})
-
-
-def _settle(engine: Engine, statement: Any, values: dict[str, Any]) -> Settled:
     with engine.connect() as connection:
-        row = connection.execute(statement, values).one()
+        if held is None:
+            return _settle(connection, _SETTLE_PEEKED, values)
+        return _settle(connection, _SETTLE_UNBEGUN_HELD, {**values, "token": held.token})
+
+
+def _settle(connection: Connection, statement: TextClause, values: dict[str, Any]) -> Settled:
+    row = connection.execute(statement, values).one()
     return Settled(row.moved, tuple(row.wake))
 
 

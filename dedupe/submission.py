@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from booking.errors import ToolError
 from booking.handoff import Stop
 from booking.results import IntentRow
 
-KeyKind = Literal["derived", "header"]
+#: derived: the agent asks (again). header: the caller's own, the same HTTP request. schedule: the calendar's, once.
+KeyKind = Literal["derived", "header", "schedule"]
 
 
 @dataclass(frozen=True)
@@ -15,7 +17,9 @@ class Wanted:
     """One asked effect, not yet told apart from identical ones.
 
     `base` is the key that identical effects share; `fingerprint` stands for all arguments; `request` is what the
-    operation needs to write it.
+    operation needs to write it. `subject`: what it changes, by the provider's id. `guest`, `stay`: hashes of whom a
+    booking is for and of which stay it is. `additional`: one more than there are. `refusal`: it must not be carried
+    out; it is recorded as failed and nothing is ever sent. `repeats`: asked again, it runs again, whatever came of it.
     """
 
     base: str
@@ -25,6 +29,12 @@ class Wanted:
     effect: str
     queue: str
     provider: str
+    subject: str | None = None
+    guest: str | None = None
+    stay: str | None = None
+    additional: bool = False
+    refusal: ToolError | None = None
+    repeats: bool = False
 
 
 @dataclass(frozen=True)
@@ -32,6 +42,7 @@ class Submission:
     """One request to admit. `lifetime` is in seconds; `secret` is the tenant's.
 
     `call` is a fingerprint of tool and arguments (and conversation), whatever the key is; the guards count by it.
+    `refuse_duplicates`: the tenant wants no second stay of a guest out of another conversation.
     """
 
     tenant_id: str
@@ -44,6 +55,7 @@ class Submission:
     fingerprint: str
     lifetime: float
     wanted: Sequence[Wanted]
+    refuse_duplicates: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,6 +81,18 @@ class Mismatch(Exception):
         super().__init__(f"another {kind} under the same key")
         self.kind = kind
         self.existing = existing
+
+
+class Blocked(Exception):
+    """Something else must be settled first, or stands against it. Nothing was changed.
+
+    `row` and `values` are for `booking.errors.tool_error`.
+    """
+
+    def __init__(self, row: str, **values: str) -> None:
+        super().__init__(row)
+        self.row = row
+        self.values = values
 
 
 class Stopped(Exception):

@@ -3,8 +3,9 @@
 import secrets
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine, Row, text
 
 from booking import keys
 from booking.settings import TenantSettings
@@ -59,6 +60,9 @@ SELECT k.tenant_id, k.scope, t.secret, t.settings FROM api_keys k JOIN tenants t
 WHERE k.hash = :hash AND k.revoked_at IS NULL
 """)
 
+# For what the calendar asks for: nobody calls, so there is no bearer key.
+_TENANT = text("SELECT id, secret, settings FROM tenants WHERE id = :id")
+
 
 def create_tenant(engine: Engine, tenant_id: str, settings: TenantSettings) -> bool:
     """Make a tenant with a fresh HMAC secret; False where it exists already (nothing is changed then)."""
@@ -97,8 +101,17 @@ def find_caller(engine: Engine, bearer: str) -> Caller | None:
     """Whom a bearer key speaks for; None for an unknown or revoked one."""
     with engine.connect() as connection:
         row = connection.execute(_CALLER, {"hash": keys.bearer_hash(bearer)}).first()
-    if row is None:
-        return None
+    return None if row is None else _caller(row.tenant_id, Scope(row.scope), row)
+
+
+def find_tenant(engine: Engine, tenant_id: str) -> Caller | None:
+    """A tenant, as its agent would call; None for an unknown one."""
+    with engine.connect() as connection:
+        row = connection.execute(_TENANT, {"id": tenant_id}).first()
+    return None if row is None else _caller(row.id, Scope.AGENT, row)
+
+
+def _caller(tenant_id: str, scope: Scope, row: Row[Any]) -> Caller:
     # Written by a newer release, they may hold names that this one doesn't know. `create_tenant` takes known ones only.
     settings = TenantSettings.model_validate(row.settings, extra="ignore")
-    return Caller(row.tenant_id, Scope(row.scope), bytes(row.secret), settings)
+    return Caller(tenant_id, scope, bytes(row.secret), settings)

@@ -13,7 +13,7 @@ from dedupe.begin import begin
 from dedupe.items import Begun, Item
 from providers.gate import Closed, Health, Verdict
 from providers.limiter import health_of
-from providers.ports import Line, Pms, Unreachable
+from providers.ports import Line, Unreachable
 from tasks.clock import SendClock
 from tasks.decisions import Call
 from tasks.operations import OPERATIONS
@@ -31,7 +31,7 @@ PAUSED_SECONDS = 30.0
 class Attempt:
     """How one attempt ended. `begun` is None where the call failed before its mark: nothing was sent.
 
-    `item` counts the attempt; `now` is the database's time of its end.
+    `item` counts the attempt; `now` is the database's time of its end; `provider` was called, or would have been.
     """
 
     kind: Kind
@@ -39,6 +39,7 @@ class Attempt:
     begun: Begun | None
     item: Item
     now: datetime
+    provider: str
 
 
 def attempt(runtime: Runtime, item: Item, call: Call, held: Begun | None) -> Attempt | None:
@@ -47,31 +48,33 @@ def attempt(runtime: Runtime, item: Item, call: Call, held: Begun | None) -> Att
     None: the mark was refused, somebody else has moved the item.
     """
     kind = call.kind
-    if item.paused:
-        return Attempt(kind, HeldBack(PAUSED_SECONDS, "paused", sick=True), None, item, item.now)
+    name = OPERATIONS[item.effect].provider(item, kind)
+    if name in item.paused:
+        return Attempt(kind, HeldBack(PAUSED_SECONDS, "paused", sick=True), None, item, item.now, name)
     started = time.monotonic()
-    caps = runtime.providers[item.provider].capabilities
-    permit = runtime.limiter.enter(item.provider, caps.connect_deadline + _deadline(caps, kind) + LEASE_MARGIN)
+    caps = runtime.providers[name].capabilities
+    permit = runtime.limiter.enter(name, caps.connect_deadline + _deadline(caps, kind) + LEASE_MARGIN)
     if isinstance(permit, Closed):
-        return Attempt(kind, HeldBack(permit.wait, permit.cause, permit.sick), None, item, _later(item.now, started))
+        held_back = HeldBack(permit.wait, permit.cause, permit.sick)
+        return Attempt(kind, held_back, None, item, later(item.now, started), name)
     health, ended = Health(Verdict.NONE), None
     try:
-        ended = _try(runtime, item, call, held, started)
+        ended = _try(runtime, name, item, call, held, started)
         health = health_of(ended.outcome) if ended else health
     finally:
-        runtime.limiter.leave(item.provider, permit, health)
+        runtime.limiter.leave(name, permit, health)
     return ended
 
 
-def _try(runtime: Runtime, item: Item, call: Call, held: Begun | None, started: float) -> Attempt | None:
-    pms = runtime.providers[item.provider]
+def _try(runtime: Runtime, name: str, item: Item, call: Call, held: Begun | None, started: float) -> Attempt | None:
+    port = runtime.providers[name]
     try:
-        line = pms.connect()
+        line = port.connect()
     except Unreachable as failure:
-        ended = Attempt(call.kind, NotSent(str(failure)), None, item, _later(item.now, started))
+        ended = Attempt(call.kind, NotSent(str(failure)), None, item, later(item.now, started), name)
     else:
         with closing(line):
-            begun = _call(runtime, pms, line, item, call, held)
+            begun = _call(runtime, name, line, item, call, held)
         if begun is None:
             return None
         ended = begun
@@ -79,10 +82,11 @@ def _try(runtime: Runtime, item: Item, call: Call, held: Begun | None, started: 
     return ended
 
 
-def _call(runtime: Runtime, pms: Pms, line: Line, item: Item, call: Call, held: Begun | None) -> Attempt | None:
-    caps, operation, kind = pms.capabilities, OPERATIONS[item.effect], call.kind
+def _call(runtime: Runtime, name: str, line: Line, item: Item, call: Call, held: Begun | None) -> Attempt | None:
+    port, operation, kind = runtime.providers[name], OPERATIONS[item.effect], call.kind
+    caps = port.capabilities
     writes = kind is Kind.WRITE
-    body = (item.request_bytes or operation.body(pms, item)) if writes else b""
+    body = (item.request_bytes if item.request_bytes is not None else operation.body(port, item)) if writes else b""
     deadline = _deadline(caps, kind)
     runtime.at("connected")
     clock = SendClock.start()
@@ -104,12 +108,12 @@ def _call(runtime: Runtime, pms: Pms, line: Line, item: Item, call: Call, held: 
     if clock.elapsed() >= caps.send_window:
         outcome = NotSent("the process was paused between the mark and the send")
     elif writes:
-        outcome = operation.write(pms, line, item, body)
+        outcome = operation.write(port, line, item, body)
     else:
-        outcome = operation.check(pms, line, item, begun.started_at)
+        outcome = operation.check(port, line, item, begun.started_at)
     runtime.at("answered")
     counted = _count(item, begun, body, outcome) if writes else item
-    return Attempt(kind, outcome, begun, counted, _later(begun.started_at, started))
+    return Attempt(kind, outcome, begun, counted, later(begun.started_at, started), name)
 
 
 def _deadline(caps: Capabilities, kind: Kind) -> float:
@@ -133,7 +137,7 @@ def _count(item: Item, begun: Begun, body: bytes, outcome: Outcome | Finding) ->
     )
 
 
-def _later(start: datetime, started: float) -> datetime:
+def later(start: datetime, started: float) -> datetime:
     """The database's time now, told by our own clock since it last told us."""
     return start + timedelta(seconds=time.monotonic() - started)
 

@@ -5,9 +5,10 @@ only if it may have had an effect.
 """
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from booking.capabilities import Capabilities
+from booking.effects import words
 from booking.errors import ErrorCode, ToolError, tool_error
 from booking.outcomes import (
     Absent,
@@ -33,6 +34,9 @@ from tasks.waits import (
     backoff,
     chance_of,
     doubt_age,
+    key_live,
+    quiet_at,
+    shown_state,
     unknown_wait,
     until,
 )
@@ -98,7 +102,7 @@ def _after_write(outcome: Outcome | Finding, item: Item, caps: Capabilities, now
         case Done(result):
             return Settle(State.SUCCEEDED, result=result, audit=_audit(item, caps))
         case Rejected(row, _, values):
-            return _rejected(item, caps, now, tool_error(row, **values))
+            return _rejected(item, caps, now, tool_error(row, **(words(item.effect) | values)))
         case NotSent():
             return _not_sent(item, caps, now, outcome)
         case Misconfigured(cause):
@@ -110,11 +114,13 @@ def _after_write(outcome: Outcome | Finding, item: Item, caps: Capabilities, now
 
 
 def _after_check(outcome: Outcome | Finding, item: Item, caps: Capabilities, now: datetime) -> Decision:
+    if caps.looks_first and not item.doubts and item.state not in SETTLED:
+        return _after_first_look(outcome, item, caps, now)
     match outcome:
         case Found(result):
             return Settle(State.SUCCEEDED, result=result, letters=_duplicates(item, outcome), audit=_audit(item, caps))
         case Mismatched(cause):
-            return _mismatched(item, cause)
+            return _mismatched(item, caps, cause)
         case Absent(begun_at):
             return _absent(item, caps, now, begun_at)
         case NotSent() | Unknown():
@@ -125,18 +131,26 @@ def _after_check(outcome: Outcome | Finding, item: Item, caps: Capabilities, now
             raise TypeError(f"a look-up can't end as {type(outcome).__name__}")
 
 
-def key_live(item: Item, caps: Capabilities, now: datetime) -> bool:
-    """Whether a write sent now under the item's key can't have a second effect."""
-    if not caps.honours_key(item.effect):
-        return False
-    # The mark, and with it `may_send_until`, comes only after the line is open.
-    last_byte = now + timedelta(seconds=caps.connect_deadline + caps.send_window)
-    return item.first_sent_at is None or item.first_sent_at + caps.key_life > last_byte
-
-
-def quiet_at(item: Item, caps: Capabilities, now: datetime) -> datetime:
-    """From then on a look-up that finds nothing proves that nothing happened, if the provider declares so."""
-    return (item.last_send or now) + caps.idle_timeout + caps.settle_time
+def _after_first_look(outcome: Outcome | Finding, item: Item, caps: Capabilities, now: datetime) -> Decision:
+    """No write of it is in doubt: what was seen decides whether one is made at all."""
+    match outcome:
+        case Found(result):
+            return Settle(State.SUCCEEDED, result=result, letters=_duplicates(item, outcome))
+        case Absent():
+            return Call(Kind.WRITE) if _may_write(item, now) else _not_written(item, now)
+        case Rejected(row, _, values):
+            error = tool_error(row, **(words(item.effect) | values))
+            return Settle(State.CANCELLED if error.code is ErrorCode.CANCELLED else State.FAILED, error)
+        case Mismatched(cause):
+            return Park(DeadLetter.MISMATCH, cause)
+        case NotSent():
+            return _not_sent(item, caps, now, outcome)
+        case Unknown(cause, retry_after):
+            return _not_sent(item, caps, now, NotSent(cause, retry_after=retry_after))
+        case Misconfigured(cause):
+            return _misconfigured(item, now, cause)
+        case _:
+            raise TypeError(f"a look can't end as {type(outcome).__name__}")
 
 
 def _may_write(item: Item, now: datetime) -> bool:
@@ -145,7 +159,8 @@ def _may_write(item: Item, now: datetime) -> bool:
 
 def _start(item: Item, caps: Capabilities, now: datetime) -> Decision:
     if item.state in SETTLED:
-        return Call(Kind.CHECK) if caps.can_look_up else _rest(item)
+        # What a later item has changed tells nothing of this one any more.
+        return Call(Kind.CHECK) if caps.can_look_up and not item.overtaken else _rest(item)
     if item.doubts:
         again = key_live(item, caps, now) and _may_write(item, now) and not item.refusal
         if again and (item.failures or not caps.can_look_up):
@@ -158,7 +173,7 @@ def _start(item: Item, caps: Capabilities, now: datetime) -> Decision:
         # It waited for the doubt about another write; a late answer has ended that.
         return Settle(State.FAILED, item.refusal, raise_generation=True, audit=_audit(item, caps, failed=True))
     if _may_write(item, now):
-        return Call(Kind.WRITE)
+        return Call(Kind.CHECK if caps.looks_first else Kind.WRITE)
     return replace(_not_written(item, now), audit=_audit(item, caps, failed=True))
 
 
@@ -171,8 +186,8 @@ def _not_written(item: Item, now: datetime) -> Settle:
         return Settle(State.FAILED, item.error, letters=((DeadLetter.EXHAUSTED, detail),))
     if item.expires_at <= now:
         letter = (DeadLetter.EXPIRED, "its time ran out before it was tried")
-        return Settle(State.FAILED, tool_error("expired"), letters=(letter,))
-    return Settle(State.FAILED, tool_error("unavailable"))
+        return Settle(State.FAILED, tool_error("expired", **words(item.effect)), letters=(letter,))
+    return Settle(State.FAILED, tool_error("unavailable", **words(item.effect)))
 
 
 def _rest(item: Item) -> Settle:
@@ -184,15 +199,16 @@ def _rejected(item: Item, caps: Capabilities, now: datetime, error: ToolError) -
     if not item.doubts:
         # The refusal is stored at the provider under this key; asking again needs another.
         return Settle(State.FAILED, error, raise_generation=True, audit=_audit(item, caps, failed=True))
-    return Later(until(quiet_at(item, caps, now), now), _shown(item, now), refusal=error)
+    return Later(until(quiet_at(item, caps, now), now), shown_state(item, now), refusal=error)
 
 
 def _not_sent(item: Item, caps: Capabilities, now: datetime, outcome: NotSent) -> Decision:
-    error = tool_error("rate_limited" if outcome.code is ErrorCode.RATE_LIMITED else "unavailable")
+    row = "rate_limited" if outcome.code is ErrorCode.RATE_LIMITED else "unavailable"
+    error = tool_error(row, **words(item.effect))
     wait = max(backoff(item), outcome.retry_after or 0.0)
     if item.doubts:
         wait = max(wait, until(quiet_at(item, caps, now), now))
-        return Later(wait, _shown(item, now), told_nothing=True)
+        return Later(wait, shown_state(item, now), told_nothing=True)
     # Never beyond its time: it is then settled at once, not told late.
     wait = min(wait, until(item.expires_at, now))
     return Later(wait, State.QUEUED, error=error, told_nothing=True)
@@ -206,7 +222,7 @@ def _held_back(item: Item, now: datetime, outcome: HeldBack) -> Later:
         return _audit_later(item, wait)
     if not item.doubts:
         wait = min(wait, until(item.expires_at, now))
-    return Later(wait, _shown(item, now), told_nothing=None, slow=outcome.sick)
+    return Later(wait, shown_state(item, now), told_nothing=None, slow=outcome.sick)
 
 
 def _misconfigured(item: Item, now: datetime, cause: str) -> Decision:
@@ -214,16 +230,17 @@ def _misconfigured(item: Item, now: datetime, cause: str) -> Decision:
         return _audit_later(item)
     letters = ((DeadLetter.MISCONFIGURED, cause),)
     if item.doubts:
-        return Later(MISCONFIGURED_SECONDS, _shown(item, now), letters=letters, told_nothing=True)
+        return Later(MISCONFIGURED_SECONDS, shown_state(item, now), letters=letters, told_nothing=True)
     wait = min(MISCONFIGURED_SECONDS, until(item.expires_at, now))
-    return Later(wait, State.QUEUED, error=tool_error("unavailable"), letters=letters, told_nothing=True)
+    error = tool_error("unavailable", **words(item.effect))
+    return Later(wait, State.QUEUED, error=error, letters=letters, told_nothing=True)
 
 
 def _unknown(item: Item, caps: Capabilities, now: datetime, cause: str) -> Decision:
     if caps.can_look_up:
         return Call(Kind.CHECK)
     if key_live(item, caps, now) and _may_write(item, now):
-        return Later(backoff(item), _shown(item, now), told_nothing=True)
+        return Later(backoff(item), shown_state(item, now), told_nothing=True)
     return Park(DeadLetter.UNKNOWN_OUTCOME, cause)
 
 
@@ -239,7 +256,7 @@ def _look_again(item: Item, caps: Capabilities, now: datetime, outcome: NotSent 
     if item.failures and not caps.honours_key(item.effect):
         # Before quiet time only a find would tell anything; twice asked in vain, the next may as well prove absence.
         wait = max(wait, until(quiet_at(item, caps, now), now))
-    return Later(wait, _shown(item, now), told_nothing=not throttled)
+    return Later(wait, shown_state(item, now), told_nothing=not throttled)
 
 
 def _absent(item: Item, caps: Capabilities, now: datetime, begun_at: datetime) -> Decision:
@@ -249,7 +266,7 @@ def _absent(item: Item, caps: Capabilities, now: datetime, begun_at: datetime) -
         return Call(Kind.WRITE)
     quiet = quiet_at(item, caps, now)
     if begun_at < quiet:
-        return Later(until(quiet, now), _shown(item, now))
+        return Later(until(quiet, now), shown_state(item, now))
     if not caps.absence_provable:
         detail = "the look-up finds nothing, which proves nothing at this provider"
         return Park(DeadLetter.UNKNOWN_OUTCOME, detail, unknown_wait(item, now))
@@ -265,11 +282,11 @@ def _absent(item: Item, caps: Capabilities, now: datetime, begun_at: datetime) -
     )
 
 
-def _mismatched(item: Item, cause: str) -> Decision:
+def _mismatched(item: Item, caps: Capabilities, cause: str) -> Decision:
     if item.state not in SETTLED:
         return Park(DeadLetter.MISMATCH, cause)
-    if item.state is State.SUCCEEDED:
-        return _rest(item)  # cancelled or changed since: the guest's own doing
+    if item.state in (State.SUCCEEDED, State.SUPERSEDED) or caps.reads_back:
+        return _rest(item)  # cancelled or changed since: the guest's own doing, or the hotel's
     return replace(_rest(item), letters=((DeadLetter.MISMATCH, cause),))
 
 
@@ -289,9 +306,3 @@ def _audit(item: Item, caps: Capabilities, *, failed: bool = False) -> bool:
 def _audit_later(item: Item, wait: float = AUDIT_SECONDS) -> Later:
     """The audit told nothing: again, with the settled state as it is."""
     return Later(wait, item.state, item.error, told_nothing=None, slow=False)
-
-
-def _shown(item: Item, now: datetime) -> State:
-    if item.state is State.UNKNOWN or doubt_age(item, now) >= SHOW_UNKNOWN_AFTER:
-        return State.UNKNOWN
-    return State.QUEUED

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from dedupe.engine import Engine
 from providers.limiter import Limiter
-from providers.ports import Pms
+from tasks.read import Reads
 from tasks.wake import Waker
 
 
@@ -15,13 +16,18 @@ def _go_on(_step: str) -> None:
 
 @dataclass(frozen=True)
 class Runtime:
-    """Database, providers by name, the limiter before them, and who wakes the pollers.
+    """Database, providers by name, the limiter before them, who wakes the pollers, and reads for expansions.
 
-    `at` is told each step of a run as it is reached.
+    A provider is of the kind that its operations need. `at` is told each step of a run as it is reached.
     """
 
     engine: Engine
-    providers: Mapping[str, Pms]
+    providers: Mapping[str, Any]
     limiter: Limiter
     waker: Waker
     at: Callable[[str], None] = _go_on
+
+    @property
+    def reads(self) -> Reads:
+        """Reads at the hotel systems, under the same limits."""
+        return Reads(self.providers, self.limiter)

@@ -1,8 +1,10 @@
-"""How long: the waits that `tasks.decide` gives. Pure."""
+"""How long: the waits that `tasks.decide` gives, and until when a key or a doubt lasts. Pure."""
 
 import random
 from datetime import datetime, timedelta
 
+from booking.capabilities import Capabilities
+from booking.states import State
 from dedupe.items import Item
 
 #: Waits between tries that reached nobody, seconds: full jitter up to BACKOFF * 2^n, at most BACKOFF_MOST.
@@ -19,9 +21,30 @@ UNKNOWN_SCHEDULE = (
 )
 
 
+def key_live(item: Item, caps: Capabilities, now: datetime) -> bool:
+    """Whether a write sent now under the item's key can't have a second effect."""
+    if not caps.honours_key(item.effect):
+        return False
+    # The mark, and with it `may_send_until`, comes only after the line is open.
+    last_byte = now + timedelta(seconds=caps.connect_deadline + caps.send_window)
+    return item.first_sent_at is None or item.first_sent_at + caps.key_life > last_byte
+
+
+def quiet_at(item: Item, caps: Capabilities, now: datetime) -> datetime:
+    """From then on a look-up that finds nothing proves that nothing happened, if the provider declares so."""
+    return (item.last_send or now) + caps.idle_timeout + caps.settle_time
+
+
 def doubt_age(item: Item, now: datetime) -> timedelta:
     """How long it has been in doubt."""
     return now - (item.doubted_at or now)
+
+
+def shown_state(item: Item, now: datetime) -> State:
+    """What is told of one that waits: after a minute in doubt, that it is not known."""
+    if item.state is State.UNKNOWN or doubt_age(item, now) >= SHOW_UNKNOWN_AFTER:
+        return State.UNKNOWN
+    return State.QUEUED
 
 
 def unknown_wait(item: Item, now: datetime) -> float:

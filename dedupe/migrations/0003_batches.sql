@@ -6,8 +6,10 @@ ALTER TABLE items
     -- HMACs, so that they tell nothing: whom a booking is for, and which stay it is, whatever the conversation.
     ADD COLUMN guest        text,
     ADD COLUMN stay         text,
+    -- What the look before the last write saw: how it was before.
+    ADD COLUMN seen         jsonb,
     -- Which later item has undone this one.
-    ADD COLUMN superseded_by bigint REFERENCES items;
+    ADD COLUMN superseded_by bigint;
 
 -- One open item a subject. What comes later waits, so that a late commit can't turn an order of wishes around.
 CREATE UNIQUE INDEX items_open_subject ON items (subject, provider, tenant_id)

@@ -5,15 +5,15 @@ from datetime import datetime
 
 from booking import keys
 from booking.arguments import BookRooms, CreateBooking, Stay
+from booking.capabilities import Capabilities
+from booking.effects import Effect
 from booking.outcomes import Absent, Done, Finding, Found, Mismatched, Outcome, Rejected, Reservation, Unknown
-from booking.states import Queue
+from booking.states import Kind, Queue
 from booking.text import folded
 from dedupe.items import Item
 from dedupe.submission import Wanted
 from providers.ports import Line, Pms
 from tasks.operations.port import Asking, Tool
-
-EFFECT = "booking"
 
 
 def _one(asking: Asking, stay: Stay) -> list[Wanted]:
@@ -29,20 +29,31 @@ def _wanted(asking: Asking, stay: Stay) -> Wanted:
     secret, conversation = asking.caller.secret, asking.conversation_id
     provider = asking.properties[stay.property].provider
     return Wanted(
-        base=keys.base_key(secret, conversation, EFFECT, keys.booking_identity(stay)),
+        base=keys.base_key(secret, conversation, Effect.BOOKING, keys.booking_identity(stay)),
         fingerprint=keys.fingerprint(secret, keys.booking_values(stay)),
-        request=stay.model_dump(mode="json", exclude_none=True),
+        request=stay.model_dump(mode="json", exclude_none=True, exclude={"additional"}),
         scope=conversation,
-        effect=EFFECT,
+        effect=Effect.BOOKING,
         queue=Queue.BOOKINGS.of(provider),
         provider=provider,
+        guest=keys.guest_mark(secret, stay),
+        stay=keys.stay_mark(secret, stay),
+        additional=stay.additional,
     )
 
 
 class Booking:
     """One room for one stay (see `port.Operation`)."""
 
-    effect = EFFECT
+    effect = Effect.BOOKING
+
+    def capabilities(self, declared: Capabilities) -> Capabilities:
+        """As the hotel system declares them."""
+        return declared
+
+    def provider(self, item: Item, kind: Kind) -> str:
+        """The hotel system, for all calls."""
+        return item.provider
 
     def body(self, pms: Pms, item: Item) -> bytes:
         """The create request."""

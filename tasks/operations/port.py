@@ -73,3 +73,10 @@ class Operation(Protocol):
 
     def provider_id(self, result: dict[str, object]) -> str:
         """The provider's own id of the effect, out of a result."""
+
+
+def provider_of(properties: Mapping[str, Property], property_id: str | None, of: Callable[[Property], str]) -> str:
+    """The provider of the said hotel, or the only one of all; the arguments were refused where there are several."""
+    hotels = properties.values() if property_id is None else [properties[property_id]]
+    [name] = {of(hotel) for hotel in hotels}
+    return name

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from api.checking import submission_from
+from api.checking import request_from, submission_from
 from api.deps import Deps
 from api.problems import Refused, answer
 from booking.settings import TenantSettings
@@ -36,7 +36,7 @@ places = st.sampled_from(
 def outcome(body: bytes) -> Submission | None:
     """The submission, or None for a refusal, which must be fit to send."""
     try:
-        return submission_from(body, None, CALLER, DEPS)
+        return submission_from(request_from(body, DEPS), None, CALLER, None, DEPS)
     except Refused as refused:
         sent = answer(refused.problem, refused.headers)
     assert 400 <= sent.status_code < 500

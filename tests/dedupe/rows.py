@@ -41,7 +41,7 @@ def asking(
     if tool == "create_booking":
         arguments = CreateBooking.model_validate(asked[0].model_dump(mode="json"))
     who = Asking(CALLER, conversation, HOTELS)
-    return submission_of(who, TOOLS[tool], arguments, header, lifetime)
+    return submission_of(who, TOOLS[tool], arguments, ("header", header) if header else None, lifetime)
 
 
 def ask(engine: Engine, *rooms: Stay, **how: Any) -> Admitted:

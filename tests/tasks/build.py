@@ -73,7 +73,7 @@ def an_item(**changes: Any) -> Item:
         doubts=(),
         last_send=None,
         sends=0,
-        paused=False,
+        paused=frozenset(),
         now=NOW,
     )
     return replace(fresh, **changes)

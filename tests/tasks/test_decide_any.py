@@ -23,7 +23,8 @@ from booking.outcomes import (
 )
 from booking.states import Kind, State
 from dedupe.items import Item
-from tasks.decide import MAX_WRITES, SETTLED, decide, key_live, quiet_at
+from tasks.decide import MAX_WRITES, SETTLED, decide
+from tasks.waits import key_live, quiet_at
 from tasks.decisions import Call, Decision, Later, Park, Settle
 from tests.tasks.build import NOW, SOLD_OUT_VALUES, an_item, sold_out
 

@@ -10,7 +10,8 @@ from booking.errors import tool_error
 from booking.outcomes import Absent, Rejected
 from booking.states import DeadLetter, Kind, State
 from dedupe.items import Item
-from tasks.decide import MAX_WRITES, decide, key_live, quiet_at, runnable
+from tasks.decide import MAX_WRITES, decide, runnable
+from tasks.waits import key_live, quiet_at
 from tasks.decisions import Call, Decision, Settle
 from tests.tasks.build import (
     ALL,

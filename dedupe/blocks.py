@@ -1,0 +1,146 @@
+"""What stands against an intent: something in doubt or still open that must be settled first, or the tenant's wish.
+
+Looked at within the transaction of `admit`, after the locks, before anything is stored.
+"""
+
+import json
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, TextClause, text
+
+from booking.states import PENDING, State
+from dedupe.placing import Place
+from dedupe.submission import Blocked, Submission
+
+# Two conversations may want the same reservation, or the same stay: they are admitted one after the other.
+_LOCK = text("""
+SELECT pg_advisory_xact_lock(7266394, hashtext(name)) FROM unnest(CAST(:names AS text[])) AS name
+ORDER BY hashtext(name)
+""")
+
+
+def _asked(statement: str) -> TextClause:
+    """With `asker`: which intent waits for the item, the one to poll."""
+    return text(statement.format(asker="(SELECT intent_id FROM links WHERE item_id = i.id ORDER BY intent_id LIMIT 1)"))
+
+
+# The unique index would refuse it, too, but could not name what is in the way.
+_OPEN_SUBJECT = _asked("""
+SELECT i.subject, {asker} AS intent FROM items i
+JOIN jsonb_to_recordset(CAST(:wanted AS jsonb)) AS w(subject text, provider text)
+  ON i.subject = w.subject AND i.provider = w.provider
+WHERE i.tenant_id = :tenant_id AND i.state IN ('queued', 'running', 'unknown') AND i.id <> ALL(:bound)
+ORDER BY i.id LIMIT 1
+""")
+
+# In doubt: a write ended as unknown, or nobody is left who could tell how it ends. One that is being written just now
+# by a living worker is not: rooms may be asked for one by one, or side by side.
+_GUEST_IN_DOUBT = _asked("""
+SELECT {asker} AS intent FROM items i
+JOIN jsonb_to_recordset(CAST(:wanted AS jsonb)) AS w(guest text, check_in date, check_out date)
+  ON i.guest = w.guest AND (i.request ->> 'check_in')::date < w.check_out
+  AND w.check_in < (i.request ->> 'check_out')::date
+WHERE i.tenant_id = :tenant_id AND i.doubted_at IS NOT NULL AND i.state IN ('queued', 'running', 'unknown')
+  AND (i.state = 'unknown' OR EXISTS (
+      SELECT FROM attempts a WHERE a.item_id = i.id AND a.kind = 'write' AND (a.outcome = 'unknown'
+      OR (a.outcome IS NULL AND (i.lease_until IS NULL OR i.lease_until < clock_timestamp())))))
+ORDER BY i.id LIMIT 1
+""")
+
+_TWIN = """
+(SELECT l.intent_id FROM items d JOIN links l ON l.item_id = d.id
+ WHERE d.stay = {stay} AND d.tenant_id = {owner}.tenant_id AND d.conversation_id <> {owner}.conversation_id
+   AND d.id < {id} AND d.created_at > {created_at} - interval '10 minutes'
+   AND d.state NOT IN ('failed', 'cancelled', 'superseded')
+ ORDER BY d.id DESC, l.intent_id LIMIT 1)
+"""
+
+
+def twin(stay: str, owner: str, id: str, created_at: str) -> str:
+    """SQL for the intent of another conversation that asked for the same stay within ten minutes before, or NULL.
+
+    `owner` names what has the columns tenant_id and conversation_id. It is shown as `possible_duplicate_of`.
+    """
+    return _TWIN.format(stay=stay, owner=owner, id=id, created_at=created_at)
+
+
+_TWIN_OF_NEW = text(
+    """
+SELECT t.twin FROM (SELECT CAST(:tenant_id AS text) AS tenant_id, CAST(:conversation_id AS text) AS conversation_id) o
+CROSS JOIN unnest(CAST(:stays AS text[])) AS w(stay) CROSS JOIN LATERAL (SELECT {twin} AS twin) t
+WHERE t.twin IS NOT NULL LIMIT 1
+""".format(twin=twin("w.stay", "o", "9223372036854775807", "now()"))
+)
+
+_ASKER_OF = _asked("SELECT {asker} AS intent FROM items i WHERE i.id = :id")
+
+
+def lock_wanted(connection: Connection, submission: Submission) -> None:
+    """Lock what other conversations may want, too, until the commit. Before the known items are read."""
+    names = {f"{submission.tenant_id} {one.provider} {one.subject}" for one in submission.wanted if one.subject}
+    if submission.refuse_duplicates:
+        names |= {f"{submission.tenant_id} {one.stay}" for one in submission.wanted if one.stay}
+    if names:
+        connection.execute(_LOCK, {"names": sorted(names)})
+
+
+def refuse_blocked(connection: Connection, submission: Submission, places: Sequence[Place]) -> None:
+    """Raise Blocked where something must be settled first. Meeting a known item again is no new effect: it passes."""
+    begin = [one for one in places if (one.new or one.arm) and one.wanted.refusal is None]
+    _refuse_additional(connection, places)
+    _refuse_open_subject(connection, submission, [one for one in begin if one.wanted.subject], places)
+    new_stays = [one for one in begin if one.new and one.wanted.guest]
+    _refuse_guest_in_doubt(connection, submission, new_stays)
+    if submission.refuse_duplicates and new_stays:
+        _refuse_twin(connection, submission, new_stays)
+
+
+def _refuse_additional(connection: Connection, places: Sequence[Place]) -> None:
+    for one in places:
+        if not (one.new and one.wanted.additional):
+            continue
+        before = [item for item in one.before if not item.history]
+        waiting = [item for item in before if item.known.state in PENDING or item.known.state is State.UNKNOWN]
+        if waiting:
+            state, item_id = waiting[0].known.state, waiting[0].known.id
+            intent = connection.execute(_ASKER_OF, {"id": item_id}).scalar()
+            raise Blocked("additional_in_doubt", state=state.value, intent=str(intent))
+        if not any(item.known.state is State.SUCCEEDED for item in before):
+            raise Blocked("additional_to_nothing")
+
+
+def _refuse_open_subject(
+    connection: Connection, submission: Submission, begin: Sequence[Place], places: Sequence[Place]
+) -> None:
+    if not begin:
+        return
+    wanted = [{"subject": one.wanted.subject, "provider": one.wanted.provider} for one in begin]
+    bound = [one.item.known.id for one in places if one.item]
+    values = {"tenant_id": submission.tenant_id, "wanted": json.dumps(wanted), "bound": bound}
+    row = connection.execute(_OPEN_SUBJECT, values).first()
+    if row is not None:
+        raise Blocked("subject_in_doubt", subject=row.subject, intent=str(row.intent))
+
+
+def _refuse_guest_in_doubt(connection: Connection, submission: Submission, stays: Sequence[Place]) -> None:
+    if not stays:
+        return
+    wanted = [
+        {"guest": one.wanted.guest, **{name: one.wanted.request[name] for name in ("check_in", "check_out")}}
+        for one in stays
+    ]
+    values = {"tenant_id": submission.tenant_id, "wanted": json.dumps(wanted)}
+    row = connection.execute(_GUEST_IN_DOUBT, values).first()
+    if row is not None:
+        raise Blocked("guest_in_doubt", intent=str(row.intent))
+
+
+def _refuse_twin(connection: Connection, submission: Submission, stays: Sequence[Place]) -> None:
+    values = {
+        "tenant_id": submission.tenant_id,
+        "conversation_id": submission.conversation_id,
+        "stays": [one.wanted.stay for one in stays],
+    }
+    twin = connection.execute(_TWIN_OF_NEW, values).scalar()
+    if twin is not None:
+        raise Blocked("duplicate_refused", intent=twin)
