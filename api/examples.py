@@ -5,13 +5,14 @@ from typing import Any
 
 from api.problems import WrongFields, problem
 from api.stops import refusal
+from booking.answers import intent_answer
 from booking.conversation import conversation_answer
 from booking.effects import Effect
 from booking.errors import tool_error
 from booking.handoff import Stop, StopReason
 from booking.happenings import Event, EventKind, EventsAnswer
 from booking.reads import Arrivals, Offer, Offers, OneReservation, Price, ReadAnswer, ReadResult, ReservationAnswer
-from booking.results import FieldProblem, IntentRow, ItemRow, Readiness, intent_answer
+from booking.results import FieldProblem, IntentRow, ItemRow, Readiness
 from booking.states import State
 
 STAY = {

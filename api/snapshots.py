@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from booking.results import IntentRow, intent_answer
+from booking.answers import intent_answer
+from booking.results import IntentRow
 from booking.states import IntentState
 from dedupe.admit import admit
 from dedupe.engine import Engine

@@ -5,11 +5,13 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from booking.answers import item_answer
 from booking.arguments import Model
+from booking.effects import Effect
 from booking.errors import ToolError
 from booking.guests import VerifiedGuest
-from booking.handoff import Stop, handoff
-from booking.results import Answer, ItemRow, item_answer
+from booking.handoff import Stop, Thing, handoff
+from booking.results import Answer, ItemRow
 from booking.states import PENDING, State
 from booking.text import Note
 
@@ -26,6 +28,7 @@ class Missing(Answer):
     """One item that does not exist, or is not known to."""
 
     item_id: int
+    effect: Effect
     state: State
     request: dict[str, Any]
     error: ToolError | None
@@ -75,11 +78,6 @@ def conversation_answer(
     truncated: bool = False,
 ) -> ConversationAnswer:
     """What the guest owns, what does not exist, and what is not known yet. Superseded items are none of these."""
-    owned = [
-        Owned(booking_id=str(row.result.get("booking_id")), item_id=row.id, result=row.result)
-        for row in rows
-        if row.state is State.SUCCEEDED and row.result
-    ]
     lost = [_missing(row) for row in rows if row.state in (State.FAILED, State.CANCELLED)]
     still_open = [_missing(row) for row in rows if row.state in PENDING or row.state is State.UNKNOWN]
     return ConversationAnswer(
@@ -88,7 +86,10 @@ def conversation_answer(
         turn=turn,
         stop=stop,
         handoff=handoff_of(rows, truncated),
-        owned=owned,
+        owned=[
+            Owned(booking_id=booking_id, item_id=row.id, result=row.result or {})
+            for booking_id, row in _owned(rows).items()
+        ],
         failed=lost,
         open=still_open,
         truncated=truncated,
@@ -98,17 +99,58 @@ def conversation_answer(
 def handoff_of(rows: Sequence[ItemRow], truncated: bool = False) -> str:
     """The handoff of a conversation from its items. What is not known yet is being confirmed; cancelled is nothing.
 
-    `truncated`: there are older items than these.
+    `truncated`: there are older items than these. Mails to other guests are nothing of this conversation's guest.
     """
-    owned = [str(row.result.get("booking_id")) for row in rows if row.state is State.SUCCEEDED and row.result]
-    failed = [(_named(row), row.error) for row in rows if row.state is State.FAILED]
-    waiting = [_named(row) for row in rows if row.state in PENDING or row.state is State.UNKNOWN]
-    return handoff(owned, failed, waiting, truncated)
+    told = [row for row in rows if row.effect not in (Effect.REMINDER, Effect.ARRIVALS)]
+    return handoff(
+        owned=list(_owned(told)),
+        done=[_thing(row) for row in told if row.state is State.SUCCEEDED and row.effect in _DEEDS],
+        failed=[(_thing(row), row.error) for row in told if row.state is State.FAILED],
+        waiting=[_thing(row) for row in told if row.state in PENDING or row.state is State.UNKNOWN],
+        truncated=truncated,
+    )
 
 
-def _named(row: ItemRow) -> str:
-    return str(row.request.get("room_type", "request"))
+#: What is told beside the bookings, once it is done.
+_DEEDS = (Effect.CANCEL, Effect.REFUND)
+
+
+def _owned(rows: Sequence[ItemRow]) -> dict[str, ItemRow]:
+    """The bookings that exist, by id, each as the latest item tells of it."""
+    owned: dict[str, ItemRow] = {}
+    for row in rows:
+        if row.state is not State.SUCCEEDED or not row.result:
+            continue
+        booking_id = str(row.result.get("booking_id"))
+        if row.effect in (Effect.BOOKING, Effect.CHANGE):
+            owned[booking_id] = row
+        elif row.effect is Effect.CANCEL:
+            owned.pop(booking_id, None)
+    return owned
+
+
+def _thing(row: ItemRow) -> Thing:
+    """What an item is about, in a few words."""
+    request = row.request
+    match row.effect:
+        case Effect.BOOKING:
+            return Thing(row.effect, str(request.get("room_type", "room")))
+        case Effect.REFUND:
+            return Thing(row.effect, f"{request.get('amount')} {request.get('currency')}")
+        case _:
+            return Thing(row.effect, str(request.get("reservation_id")))
 
 
 def _missing(row: ItemRow) -> Missing:
-    return Missing(item_id=row.id, state=row.state, request=row.request, error=item_answer(row).error)
+    return Missing(
+        item_id=row.id,
+        effect=row.effect,
+        state=row.state,
+        request=_without_proofs(row.request),
+        error=item_answer(row).error,
+    )
+
+
+def _without_proofs(request: dict[str, Any]) -> dict[str, Any]:
+    """What was asked for, without whom the host has verified and what only we need."""
+    return {name: value for name, value in request.items() if name not in ("verified", "hotel", "pms")}

@@ -227,6 +227,12 @@ TABLE: dict[str, tuple[ErrorCode, str, str | None, bool]] = {
         "Do not ask again for what was not booked; {succeeded} rooms are booked already{owned}.",
         False,
     ),
+    "reminders": (
+        ErrorCode.PARTIAL_FAILURE,
+        "{said}",
+        "{fix}",
+        True,
+    ),
     # The fix is what a model does with it; the text is for the guest.
     "stopped": (
         ErrorCode.STOPPED,
@@ -321,6 +327,9 @@ WHO: dict[ErrorCode, tuple[str, str]] = {
 #: Rows that differ from their code; most are for the host application or the operator, not for the model.
 WHO_BY_ROW: dict[str, tuple[str, str]] = {
     "partial_for_good": ("the guest", "no"),
+    "reminders": ("the hotel, a person", "no; nobody is mailed twice"),
+    "no_address": ("the hotel", "no"),
+    "mail_refused": ("a person", "no"),
     "key_reused": ("the host application", "no"),
     "wrong_bearer": ("the host application", "no"),
     "wrong_scope": ("the host application", "no"),

@@ -4,6 +4,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from booking.arguments import CreateBooking, Hotels
+from booking.effects import Effect, words
+from booking.errors import ToolError, tool_error
 from booking.settings import Property
 
 #: 13:30 on the 5th in Auckland, 14:30 on the 4th in Honolulu.
@@ -32,3 +34,8 @@ def hotels(now: datetime = NOW) -> Hotels:
 
 def stay(**changes: Any) -> CreateBooking:
     return CreateBooking.model_validate(arguments(**changes), context=hotels())
+
+
+def error_of(row: str, **values: object) -> ToolError:
+    """The error of the table, as it is told of a booking."""
+    return tool_error(row, **(words(Effect.BOOKING) | values))

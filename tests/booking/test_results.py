@@ -5,16 +5,18 @@ from typing import Any
 
 import pytest
 
+from booking.answers import POLL_AFTER_MS, SLOW, intent_answer
 from booking.arguments import BookRooms
 from booking.conversation import conversation_answer
-from booking.errors import ErrorCode, ToolError, tool_error
-from booking.results import MOST_NAMED, POLL_AFTER_MS, SLOW, IntentAnswer, IntentRow, ItemRow, intent_answer
+from booking.errors import ErrorCode, ToolError
+from booking.results import IntentAnswer, IntentRow, ItemRow
+from booking.rooms import MOST_NAMED
 from booking.states import IntentOutcome, IntentState, State
-from tests.booking.build import NOW, hotels, stay
+from tests.booking.build import NOW, error_of, hotels, stay
 
-SOLD_OUT = tool_error("sold_out", room_type="suite", property="BER", check_in="2026-12-24", check_out="2026-12-26")
-DENIED = tool_error("denied")
-WRONG = tool_error("refused_argument", field="adults", problem="at most 1")
+SOLD_OUT = error_of("sold_out", room_type="suite", property="BER", check_in="2026-12-24", check_out="2026-12-26")
+DENIED = error_of("denied")
+WRONG = error_of("refused_argument", field="adults", problem="at most 1")
 
 
 def item(position: int, state: State, error: ToolError | None = None, **changes: Any) -> ItemRow:
@@ -86,7 +88,7 @@ def test_every_item_is_in_exactly_one_list() -> None:
 def test_an_unknown_is_never_told_as_failed_or_succeeded(other: State) -> None:
     told = answer(item(0, State.UNKNOWN, SOLD_OUT, result={"booking_id": "B-0"}), item(1, other, SOLD_OUT))
     assert 0 not in told.failed + told.succeeded
-    assert told.items[0].error == tool_error("unknown_outcome")
+    assert told.items[0].error == error_of("unknown_outcome")
     assert told.items[0].result is None
     assert told.outcome not in (IntentOutcome.SUCCEEDED, IntentOutcome.FAILED)
 
@@ -94,8 +96,8 @@ def test_an_unknown_is_never_told_as_failed_or_succeeded(other: State) -> None:
 @pytest.mark.parametrize("others", [[], [State.SUCCEEDED], [State.FAILED], [State.SUCCEEDED, State.UNKNOWN]])
 def test_an_intent_whose_rest_is_unknown_says_do_not_book_again(others: list[State]) -> None:
     told = answer(item(0, State.UNKNOWN), *(item(n + 1, state, SOLD_OUT) for n, state in enumerate(others)))
-    assert told.error == tool_error("unknown_outcome")
-    assert told.fix == tool_error("unknown_outcome").fix
+    assert told.error == error_of("unknown_outcome")
+    assert told.fix == error_of("unknown_outcome").fix
 
 
 def test_a_failed_intent_tells_the_first_failure() -> None:
@@ -115,7 +117,7 @@ def test_what_was_superseded_is_neither_owned_nor_failed() -> None:
 
 
 def test_a_pending_item_hides_the_error_of_an_earlier_try() -> None:
-    assert answer(item(0, State.QUEUED, tool_error("unavailable"))).items[0].error is None
+    assert answer(item(0, State.QUEUED, error_of("unavailable"))).items[0].error is None
 
 
 def test_slowness_is_told_while_it_lasts() -> None:
@@ -129,7 +131,7 @@ def test_slowness_is_told_while_it_lasts() -> None:
 
 def test_a_partial_failure_holds_ready_arguments_for_the_missing_rooms_only() -> None:
     told = answer(
-        item(0, State.SUCCEEDED), item(1, State.FAILED, SOLD_OUT), item(2, State.CANCELLED, tool_error("cancelled"))
+        item(0, State.SUCCEEDED), item(1, State.FAILED, SOLD_OUT), item(2, State.CANCELLED, error_of("cancelled"))
     )
     assert told.error is not None
     assert told.error.code is ErrorCode.PARTIAL_FAILURE
@@ -144,7 +146,7 @@ def test_a_partial_failure_holds_ready_arguments_for_the_missing_rooms_only() ->
     assert [room.model_dump() for room in again.rooms] == [asked.model_dump()] * 2
 
 
-@pytest.mark.parametrize("error", [WRONG, DENIED, tool_error("not_found", what="The rate plan")])
+@pytest.mark.parametrize("error", [WRONG, DENIED, error_of("not_found", what="The rate plan")])
 def test_what_is_refused_for_good_is_not_offered_again(error: ToolError) -> None:
     told = answer(item(0, State.SUCCEEDED), item(1, State.FAILED, SOLD_OUT), item(2, State.FAILED, error))
     assert told.fix is not None
@@ -185,12 +187,12 @@ def test_an_unknown_room_beside_a_failed_one_is_named_as_being_confirmed(error: 
 
 
 def test_a_room_undone_since_beside_an_unknown_one_is_no_failure() -> None:
-    assert answer(item(0, State.SUPERSEDED), item(1, State.UNKNOWN)).error == tool_error("unknown_outcome")
+    assert answer(item(0, State.SUPERSEDED), item(1, State.UNKNOWN)).error == error_of("unknown_outcome")
 
 
 @pytest.mark.parametrize("state", [State.FAILED, State.CANCELLED])
 def test_a_large_batch_names_the_first_and_how_many_more(state: State) -> None:
-    lost = tool_error("cancelled") if state is State.CANCELLED else SOLD_OUT
+    lost = error_of("cancelled") if state is State.CANCELLED else SOLD_OUT
     told = answer(*(item(n, State.SUCCEEDED if n < 400 else state, lost) for n in range(1000)))
     assert told.fix is not None
     assert told.error is not None

@@ -1,6 +1,6 @@
 """What the guest may be told while the runtime goes on."""
 
-from booking.results import SLOW
+from booking.answers import SLOW
 from tests.guards.chat import Chat
 from tests.pms import Pms
 

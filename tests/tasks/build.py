@@ -5,9 +5,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from booking.capabilities import Capabilities, ReferenceMatch
-from booking.errors import ToolError, tool_error
+from booking.errors import ToolError
 from booking.states import State
 from dedupe.items import Item
+from tests.booking.build import error_of
 
 NOW = datetime(2026, 12, 4, 18, 40, tzinfo=UTC)
 
@@ -97,13 +98,13 @@ def doubtful(sent_ago: float = 0.0, **changes: Any) -> Item:
 
 def settled(state: State, **changes: Any) -> Item:
     """An item that has been settled and is looked at once more."""
-    error = tool_error("unavailable") if state is State.FAILED else None
+    error = error_of("unavailable") if state is State.FAILED else None
     return an_item(**({"state": state, "writes": 1, "sends": 1, "error": error} | changes))
 
 
 def sold_out() -> ToolError:
     """A refusal as `decide` makes it."""
-    return tool_error("sold_out", room_type="double", property="BER", check_in="2026-12-24", check_out="2026-12-26")
+    return error_of("sold_out", room_type="double", property="BER", check_in="2026-12-24", check_out="2026-12-26")
 
 
 SOLD_OUT_VALUES = {"room_type": "double", "property": "BER", "check_in": "2026-12-24", "check_out": "2026-12-26"}

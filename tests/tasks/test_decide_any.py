@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from booking.capabilities import Capabilities, ReferenceMatch
-from booking.errors import ErrorCode, tool_error
+from booking.errors import ErrorCode
 from booking.outcomes import (
     Absent,
     Done,
@@ -24,8 +24,9 @@ from booking.outcomes import (
 from booking.states import Kind, State
 from dedupe.items import Item
 from tasks.decide import MAX_WRITES, SETTLED, decide
-from tasks.waits import key_live, quiet_at
 from tasks.decisions import Call, Decision, Later, Park, Settle
+from tasks.waits import key_live, quiet_at
+from tests.booking.build import error_of
 from tests.tasks.build import NOW, SOLD_OUT_VALUES, an_item, sold_out
 
 #: More calls than these in one run would be a storm. Check, write, check, write, check: five can make sense.
@@ -40,7 +41,7 @@ def moments(*offsets: float) -> st.SearchStrategy[datetime]:
 
 past = moments(0, -0.001, -5, -9.999, -10, -25, -29.999, -30, -39.999, -40, -41, -61, -600, -3610, -86_395, -86_401)
 nearly_always_none = st.sampled_from(
-    [None, None, None, None, None, tool_error("unavailable"), tool_error("rate_limited"), sold_out()]
+    [None, None, None, None, None, error_of("unavailable"), error_of("rate_limited"), sold_out()]
 )
 waits = st.sampled_from([None, 0.0, 0.5, 30.0, 3600.0])
 

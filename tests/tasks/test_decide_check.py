@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from booking.capabilities import Capabilities
-from booking.errors import ErrorCode, tool_error
+from booking.errors import ErrorCode
 from booking.outcomes import Absent, Finding, Found, Misconfigured, Mismatched, NotSent, Unknown
 from booking.states import DeadLetter, Kind, State
 from dedupe.items import AUDIT_SECONDS, Item
 from tasks.decide import MAX_WRITES, decide
 from tasks.decisions import Call, Decision, Later, Park, Settle
+from tests.booking.build import error_of
 from tests.tasks.build import (
     KEYED,
     KEYED_UNPROVEN,
@@ -198,7 +199,7 @@ def test_an_item_a_minute_in_doubt_is_shown_as_unknown() -> None:
     ("changes", "state", "code"),
     [
         ({"writes": MAX_WRITES}, State.FAILED, ErrorCode.UNAVAILABLE),
-        ({"writes": MAX_WRITES, "error": tool_error("rate_limited")}, State.FAILED, ErrorCode.RATE_LIMITED),
+        ({"writes": MAX_WRITES, "error": error_of("rate_limited")}, State.FAILED, ErrorCode.RATE_LIMITED),
         ({"expires_at": NOW}, State.FAILED, ErrorCode.EXPIRED),
         ({"stop_writes": True}, State.CANCELLED, ErrorCode.CANCELLED),
     ],

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from booking.capabilities import Capabilities
-from booking.errors import tool_error
 from booking.outcomes import Absent, Rejected
 from booking.states import DeadLetter, Kind, State
 from dedupe.items import Item
 from tasks.decide import MAX_WRITES, decide, runnable
-from tasks.waits import key_live, quiet_at
 from tasks.decisions import Call, Decision, Settle
+from tasks.waits import key_live, quiet_at
+from tests.booking.build import error_of
 from tests.tasks.build import (
     ALL,
     BLIND,
@@ -56,14 +56,14 @@ def test_expiry_and_cancel_stop_writes_but_never_checks(changes: dict[str, Any])
 
 
 def test_a_cancelled_item_without_doubt_is_cancelled() -> None:
-    assert start(an_item(stop_writes=True)) == Settle(State.CANCELLED, tool_error("cancelled"))
+    assert start(an_item(stop_writes=True)) == Settle(State.CANCELLED, error_of("cancelled"))
 
 
 @pytest.mark.parametrize("ago", [0.0, 0.001, 3600.0])
 def test_an_item_whose_time_ran_out_untried_fails_as_expired(ago: float) -> None:
     decision = start(an_item(expires_at=NOW - seconds(ago)))
     assert isinstance(decision, Settle)
-    assert (decision.state, decision.error) == (State.FAILED, tool_error("expired"))
+    assert (decision.state, decision.error) == (State.FAILED, error_of("expired"))
     assert [reason for reason, _ in decision.letters] == [DeadLetter.EXPIRED]
 
 
@@ -141,10 +141,10 @@ def test_a_refusal_that_waited_for_a_doubt_is_told_when_the_doubt_has_ended_othe
 
 
 def test_an_item_that_reached_nobody_in_its_time_fails_with_the_last_code_and_a_dead_letter() -> None:
-    item = an_item(expires_at=NOW, error=tool_error("rate_limited"), failures=9)
+    item = an_item(expires_at=NOW, error=error_of("rate_limited"), failures=9)
     decision = start(item)
     assert isinstance(decision, Settle)
     assert decision.state is State.FAILED
-    assert decision.error == tool_error("rate_limited")
+    assert decision.error == error_of("rate_limited")
     assert [reason for reason, _ in decision.letters] == [DeadLetter.EXHAUSTED]
     assert not decision.absent

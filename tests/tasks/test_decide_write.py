@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 
 from booking.capabilities import Capabilities
-from booking.errors import ErrorCode, tool_error
+from booking.errors import ErrorCode
 from booking.outcomes import Done, Misconfigured, NotSent, Outcome, Rejected, Unknown
 from booking.states import DeadLetter, Kind, State
 from dedupe.items import Item
 from tasks.decide import MAX_WRITES, MISCONFIGURED_SECONDS, decide
 from tasks.decisions import Call, Decision, Later, Park, Settle
 from tasks.waits import BACKOFF_MOST
+from tests.booking.build import error_of
 from tests.tasks.build import (
     ALL,
     BLIND,
@@ -92,7 +93,7 @@ def test_every_refusal_keeps_its_own_code(row: str, values: dict[str, Any], code
     decision = wrote(Rejected(row, "HTTP 4xx", values), an_item(writes=1))
     assert isinstance(decision, Settle)
     assert decision.state is State.FAILED
-    assert decision.error == tool_error(row, **values)
+    assert decision.error == error_of(row, **values)
     assert decision.error.code is code
 
 
@@ -101,7 +102,7 @@ def test_a_write_that_reached_nobody_is_tried_later_and_nothing_is_in_doubt(caps
     decision = wrote(NotSent("connection refused"), an_item(), caps)
     assert isinstance(decision, Later)
     assert decision.state is State.QUEUED
-    assert decision.error == tool_error("unavailable")
+    assert decision.error == error_of("unavailable")
     assert decision.told_nothing
     assert 0 <= decision.due_in <= 2
 
@@ -123,7 +124,7 @@ def test_a_wish_of_the_provider_outlasts_our_own_backoff() -> None:
     decision = wrote(NotSent("HTTP 429", ErrorCode.RATE_LIMITED, retry_after=90), an_item())
     assert isinstance(decision, Later)
     assert decision.due_in == 90
-    assert decision.error == tool_error("rate_limited")
+    assert decision.error == error_of("rate_limited")
 
 
 def test_a_short_wish_of_the_provider_does_not_cut_our_backoff() -> None:
@@ -153,7 +154,7 @@ def test_our_own_wrong_credentials_make_the_item_wait_and_tell_a_person(caps: Ca
     assert decision == Later(
         MISCONFIGURED_SECONDS,
         State.QUEUED,
-        error=tool_error("unavailable"),
+        error=error_of("unavailable"),
         letters=((DeadLetter.MISCONFIGURED, "HTTP 401"),),
         told_nothing=True,
     )
