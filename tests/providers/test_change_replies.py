@@ -79,6 +79,12 @@ def test_a_reservation_that_is_not_whole_or_another_one_is_unknown(
     assert isinstance(write(200, right | difference), Unknown)
 
 
+def test_the_log_is_told_why_a_success_is_none() -> None:
+    assert change(200, BOOKING | error("internal")) == Unknown("success with an error in the body")
+    assert change(200, BOOKING | {"booking_id": "B-1"}) == Unknown("success for another reservation")
+    assert change(200, {}) == Unknown("success without a whole reservation")
+
+
 @pytest.mark.parametrize(
     "difference", [{"check_in": "2026-12-23"}, {"check_out": "2026-12-27"}, {"status": "cancelled"}]
 )
