@@ -155,9 +155,10 @@ def _confirmation(body: Any, asked: Asked) -> Outcome:
         return Unknown("success with an error in the body")
     try:
         refund_id, units, currency = _made(body, asked.payment)
+        reference = _reference(body)
     except ValueError:
         return Unknown("success without a usable id, payment, amount or currency")
-    if (units, currency, _reference(body)) != (asked.units, asked.currency, asked.reference):
+    if (units, currency, reference) != (asked.units, asked.currency, asked.reference):
         return Unknown("success with another reference, amount or currency")
     status = body.get("status")
     if not isinstance(status, str) or status not in _LIVE | _DEAD:
