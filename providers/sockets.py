@@ -79,8 +79,8 @@ def limit_retransmission(sock: socket.socket, seconds: float) -> None:
 
 def not_idle(sock: socket.socket) -> str | None:
     """Why nothing may be sent now: the provider has hung up, or has spoken before it was asked. Waits for nothing."""
-    sock.settimeout(0)
     try:
+        sock.settimeout(0)
         early = sock.recv(1)
     except (BlockingIOError, ssl.SSLWantReadError):  # nothing there; TLS tickets are consumed on the way
         return None

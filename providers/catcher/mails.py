@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from email import policy
+from email.header import decode_header, make_header
 from email.message import EmailMessage
 from email.parser import BytesParser
 from typing import Any, TypeVar
@@ -115,7 +116,9 @@ def _parse(content: bytes) -> EmailMessage:
 
 
 def _header(name: str, raw: str) -> tuple[str, str]:
-    read = _or_else(lambda: str(policy.default.header_fetch_parse(name, raw)), raw)
+    plain = raw.encode(errors="surrogateescape").decode(errors="replace")  # a header in UTF-8 as it is
+    # The older of the library's readers: the newer one leaves blanks between the encoded words of a name.
+    read = _or_else(lambda: str(make_header(decode_header(plain))), plain)
     return _whole(name), " ".join(_whole(read).split())
 
 
