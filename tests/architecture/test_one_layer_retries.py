@@ -9,17 +9,20 @@ from typing import Any
 
 import httpx
 import pytest
+import stripe
 from celery import Celery
 from celery.backends.base import DisabledBackend
 from pydantic import SecretStr
 from redis import Redis
 from sqlalchemy import event
 from sqlalchemy.pool import QueuePool
+from stripe._request_options import merge_options
 
-from booking.settings import Settings
+from booking.settings import Provider, ProviderKind, Settings
 from booking.states import Queue
 from dedupe.engine import Engine, make_engine
 from providers.line import Broken, open_line
+from providers.stripe_payments import stripe_payments
 from tasks.message import PUBLISH_SECONDS, RUN_ITEM, WORKER_SECONDS, make_app, queue_names
 from tasks.runtime import Runtime
 from tasks.wake import Waker
@@ -134,6 +137,20 @@ def test_httpx_repeats_no_connection_and_follows_no_redirect() -> None:
     with httpx.Client() as client:
         assert client._transport._pool._retries == 0  # type: ignore[attr-defined]
         assert client.follow_redirects is False
+
+
+def stripe_repeats(client: stripe.StripeClient) -> object:
+    """How often the client would send a request again, its own setting and a call's options put together."""
+    return merge_options(client._requestor._options, {"idempotency_key": "k"}).get("max_network_retries")
+
+
+def test_stripes_client_repeats_nothing() -> None:
+    """What really leaves is counted in tests/stripe/test_our_line.py."""
+    assert stripe_repeats(stripe.StripeClient("sk", http_client=stripe.HTTPClient(), max_network_retries=2)) == 2, (
+        version("stripe")
+    )
+    ours = stripe_payments(Provider(kind=ProviderKind.STRIPE, token=SecretStr("sk_test")))
+    assert stripe_repeats(ours.client(stripe.HTTPClient())) == 0
 
 
 def test_a_request_to_a_provider_leaves_once_on_one_connection() -> None:
