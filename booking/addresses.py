@@ -6,6 +6,8 @@ from email_validator import EmailNotValidError, validate_email
 
 #: RFC 5321 allows no longer path. The library counts UTF-8 bytes as well.
 MAX_LENGTH = 254
+#: And no longer name before the @, in UTF-8 bytes, which the library lets pass.
+MAX_LOCAL_BYTES = 64
 #: What people and forms leave around an address: blanks of three kinds. A tab or a line break is no blank here.
 _BLANKS = " \u00a0\u3000"
 
@@ -21,7 +23,7 @@ def usable_address(text: str) -> str:
     _check_form(address)
     try:
         # Each choice is named: the library's defaults can be changed for the whole process.
-        return validate_email(
+        checked = validate_email(
             address,
             allow_smtputf8=True,
             allow_empty_local=False,
@@ -31,16 +33,19 @@ def usable_address(text: str) -> str:
             check_deliverability=False,
             test_environment=False,
             globally_deliverable=True,
-        ).normalized
+        )
     except EmailNotValidError as error:
         raise ValueError(f"is not a mail address: {_reason(error)}") from None  # its text repeats the address
+    if len(checked.local_part.encode()) > MAX_LOCAL_BYTES:
+        raise ValueError("is too long before the @-sign")
+    return checked.normalized
 
 
 def _check_form(address: str) -> None:
     """Refuse what can be said better, or more safely, than by the library. Raises ValueError."""
     if not address:
         raise ValueError("is missing")
-    if len(address) > MAX_LENGTH:
+    if len(address) > MAX_LENGTH + 1:
         raise ValueError(f"is longer than {MAX_LENGTH} characters")
     if len(f"{address}.".splitlines()) > 1:  # all of Unicode's line ends: what could begin another header
         raise ValueError("has a line break")

@@ -28,8 +28,10 @@ from booking.states import DeadLetter, Kind, State
 from dedupe.items import AUDIT_SECONDS, Item
 from tasks.decisions import READ_BACKOFF, READ_LEAST, READ_TRIES, Again, Call, Decision, Give, Later, Park, Settle
 from tasks.waits import (
+    HELD_BACK_SPREAD,
     LOOK_AGAIN,
     LOOK_AGAIN_MOST,
+    MISCONFIGURED_SECONDS,
     SHOW_UNKNOWN_AFTER,
     backoff,
     chance_of,
@@ -43,12 +45,6 @@ from tasks.waits import (
 
 #: Writes since an item was last armed. One repeat mends nearly all passing trouble; more only load a sick system.
 MAX_WRITES = 2
-#: Those who wait for a sick provider come back within this much of each other, seconds: fewer at once than a breaker
-#: lets through after its probe, and all of them within the ten seconds in which throughput must be back.
-HELD_BACK_SPREAD = 5.0
-#: Our own credentials were refused: an operator's mend takes minutes.
-MISCONFIGURED_SECONDS = 30.0
-
 SETTLED = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED, State.SUPERSEDED})
 
 

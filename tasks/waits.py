@@ -11,6 +11,11 @@ from dedupe.items import Item
 BACKOFF, BACKOFF_MOST = 1.0, 60.0
 #: Waits between look-ups that told nothing, seconds: LOOK_AGAIN more each time, at most LOOK_AGAIN_MOST.
 LOOK_AGAIN, LOOK_AGAIN_MOST = 5.0, 60.0
+#: Those who wait for a sick provider come back within this much of each other, seconds: fewer at once than a breaker
+#: lets through after its probe, and all of them within the ten seconds in which throughput must be back.
+HELD_BACK_SPREAD = 5.0
+#: Our own credentials were refused: an operator's mend takes minutes.
+MISCONFIGURED_SECONDS = 30.0
 #: An item in doubt this long is shown as unknown, and a person is asked.
 SHOW_UNKNOWN_AFTER = timedelta(minutes=1)
 #: How often an unknown one is looked up, by how long it has been in doubt; then once a day.

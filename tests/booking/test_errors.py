@@ -7,6 +7,7 @@ from string import Formatter
 
 import pytest
 
+from booking.effects import Effect, words
 from booking.errors import MAY_PASS, TABLE, ErrorCode, Invalid, tool_error
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,6 +36,14 @@ VALUES = {
     "owned": ": B-9921, B-9922; being confirmed: family — do not book it again",
     "failed": "suite (CONFLICT)",
     "scope": "agent",
+    "done": "booked",
+    "system": "hotel system",
+    "intent": "int_0197c2a4b3d0",
+    "subject": "B-9921",
+    "reservation_id": "B-9921",
+    "amount": "180.00 EUR",
+    "said": "30 arrivals: 27 already sent, 1 being confirmed by a person, 2 to be corrected.",
+    "fix": "Have the mail addresses of B-9930, B-9931 corrected at the hotel.",
     "why": "the same call has failed too often",
     "handoff": "3 rooms booked: B-9921, B-9922, B-9923.",
 }
@@ -94,8 +103,8 @@ def test_what_the_model_can_not_mend_it_is_not_invited_to_retry(row: str) -> Non
 
 
 def test_an_unknown_outcome_forbids_to_book_again() -> None:
-    error = tool_error("unknown_outcome")
-    assert "Do not book it again" in (error.fix or "")
+    error = tool_error("unknown_outcome", **words(Effect.BOOKING))
+    assert "Do not ask for it again" in (error.fix or "")
     assert error.code not in MAY_PASS
 
 

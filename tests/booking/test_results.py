@@ -8,6 +8,7 @@ import pytest
 from booking.answers import POLL_AFTER_MS, SLOW, intent_answer
 from booking.arguments import BookRooms
 from booking.conversation import conversation_answer
+from booking.effects import Effect
 from booking.errors import ErrorCode, ToolError
 from booking.results import IntentAnswer, IntentRow, ItemRow
 from booking.rooms import MOST_NAMED
@@ -27,6 +28,7 @@ def item(position: int, state: State, error: ToolError | None = None, **changes:
         "position": position,
         "id": 100 + position,
         "key": f"c-77:booking:{position}:0",
+        "effect": Effect.BOOKING,
         "state": state,
         "result": result,
         "error": error,
@@ -139,8 +141,8 @@ def test_a_partial_failure_holds_ready_arguments_for_the_missing_rooms_only() ->
     assert "rooms=" not in (told.error.fix or ""), "sent once"
     assert told.error.retryable
     assert told.fix is not None
-    assert told.fix.startswith("Ask again for suite, suite only: book_rooms with rooms=")
-    assert told.fix.endswith("1 rooms are booked already: B-0.")
+    assert told.fix.startswith("Retry only the 2 suite rooms: book_rooms with rooms=")
+    assert told.fix.endswith("; 1 room is booked: B-0.")
     again = BookRooms.model_validate({"rooms": ready_rooms(told.fix)}, context=hotels())
     asked = stay(room_type="suite", notes="spät “ok”")
     assert [room.model_dump() for room in again.rooms] == [asked.model_dump()] * 2
@@ -183,7 +185,7 @@ def test_an_unknown_room_beside_a_failed_one_is_named_as_being_confirmed(error: 
         "1 of 3 rooms are booked: B-0; being confirmed: family — do not book it again. "
         f"Not booked: suite ({error.code}: {error.message})."
     )
-    assert (told.fix or "").endswith("booked already: B-0; being confirmed: family — do not book it again.")
+    assert (told.fix or "").endswith(": B-0; being confirmed: family — do not book it again.")
 
 
 def test_a_room_undone_since_beside_an_unknown_one_is_no_failure() -> None:
@@ -197,7 +199,7 @@ def test_a_large_batch_names_the_first_and_how_many_more(state: State) -> None:
     assert told.fix is not None
     assert told.error is not None
     assert len(ready_rooms(told.fix)) == MOST_NAMED
-    assert "], then for 580 more of the positions in failed and cancelled; 400 rooms are booked already" in told.fix
+    assert "], then for 580 more of the positions in failed and cancelled; 400 rooms are booked: " in told.fix
     assert told.fix.endswith("B-19, and 380 more.")
     assert f"600 times suite ({lost.code}" in told.error.message
     assert len(told.fix) < 8000

@@ -18,7 +18,7 @@ def test_without_any_setting_everything_has_a_careful_default() -> None:
     made = Settings()
     assert made.database_url is None
     assert made.api_host == "127.0.0.1"
-    assert list(made.providers) == ["pms"]
+    assert {name: one.kind for name, one in made.providers.items()} == {"pms": "reference", "mail": "smtp"}
     assert made.providers["pms"].mode is Mode.KEYED
     assert TenantSettings().guards.same_call_failures == 2
 

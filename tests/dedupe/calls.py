@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from booking.errors import tool_error
 from booking.states import DeadLetter, Kind, State
 from dedupe.begin import begin
 from dedupe.engine import Engine
 from dedupe.items import Begun, Closing, Item, Move, Proof, Settled
 from dedupe.settle import settle
+from tests.booking.build import error_of
 from tests.dedupe.rows import seen
 
 BODY = b'{"reference":"rk"}'
@@ -37,7 +37,7 @@ def booked(booking_id: str = "B-1") -> Move:
 
 def failed(row: str = "unavailable", **changes: Any) -> Move:
     """It did not happen."""
-    return Move(State.FAILED, error=tool_error(row), **changes)
+    return Move(State.FAILED, error=error_of(row), **changes)
 
 
 def later(due_in: float = 60, **changes: Any) -> Move:

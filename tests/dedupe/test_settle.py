@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from booking.errors import tool_error
 from booking.states import DeadLetter, State
 from dedupe.engine import Engine
 from dedupe.items import Closing, Move
 from dedupe.settle import close, settle_unbegun
+from tests.booking.build import error_of
 from tests.dedupe.calls import booked, doubted, end, end_unknown, failed, later, start_check, start_write, written
 from tests.dedupe.rows import ask, at_once, attempts, letters, linked, one_item, pass_time, row, rows, seen, wide
 
@@ -57,7 +57,7 @@ def test_a_proof_wins_over_what_was_told_and_both_host_and_person_hear_of_it(eng
     zombie = written(engine, item)
     pass_time(engine, item.id, 3600)
     check = start_check(engine, seen(engine, item.id))
-    move = Move(State(told), error=tool_error("unavailable"))
+    move = Move(State(told), error=error_of("unavailable"))
     assert end(engine, seen(engine, item.id), check, "absent", move, absent=True).moved
     late = end(engine, item, zombie, "done", booked("B-1"))
     after = row(engine, item.id)

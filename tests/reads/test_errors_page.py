@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from booking.errors import TABLE, WHO, WHO_BY_ROW, ErrorCode
+from booking.error_table import TABLE, ErrorCode
+from booking.errors_page import WHO, WHO_BY_ROW
 from booking.errors_page import page
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "errors.md"
