@@ -74,8 +74,9 @@ def completed(outcome: Outcome, sent: dict[str, Any]) -> Outcome:
 def reservation_of(entry: Any, *, ours: bool = True) -> Reservation:
     """A booking as the contract shows it. Raises ValueError for anything else.
 
-    `ours`: it must carry a reference; bookings that came in by another way need none. `raw` stays empty: nobody needs
-    the rest, and it holds the guest's data and characters that no database takes.
+    `ours`: it must carry a reference; bookings that came in by another way need none, and a name that nobody can read
+    is then an empty one, or one guest's entry would hide a whole day's arrivals. `raw` stays empty: nobody needs the
+    rest, and it holds the guest's data and characters that no database takes.
     """
     if not isinstance(entry, dict) or "error" in entry:
         raise ValueError("not a booking")
@@ -90,7 +91,7 @@ def reservation_of(entry: Any, *, ours: bool = True) -> Reservation:
         room_type=text_of(entry.get("room_type")),
         check_in=date_of(entry.get("check_in")),
         check_out=date_of(entry.get("check_out")),
-        guest_name=text_of(guest.get("name")),
+        guest_name=text_of(guest.get("name")) if ours else _name(guest.get("name")),
         guest_email=_email(guest.get("email")),
     )
 
@@ -207,6 +208,14 @@ def text_of(value: Any) -> str:
     if not isinstance(value, str) or len(value) > _LONGEST or one_line(value) != value:
         raise ValueError("not a usable text")
     return value
+
+
+def _name(value: Any) -> str:
+    """As it can be read; empty where it can't, which equals nobody's."""
+    try:
+        return text_of(value)
+    except ValueError:
+        return ""
 
 
 def _email(value: Any) -> str:
