@@ -1,9 +1,33 @@
-"""How the calls that steer, cancel and tell of late changes are described in the OpenAPI document."""
+"""How the calls that retry, cancel, steer and tell of late changes are described in the OpenAPI document."""
 
 from typing import Any
 
 from api import examples
-from api.openapi import call, json_of, refusals
+from api.openapi import LOCATION, REPLAYED, call, json_of, refusals
+
+
+def retry() -> dict[str, Any]:
+    """How POST /v1/intents/{id}/retry is described."""
+    intents = examples.intents()
+    return call(
+        "Retry what failed of an intent",
+        "Runs again what is known not to have been carried out, for a cause that may have passed (CONFLICT, "
+        "RATE_LIMITED, UNAVAILABLE, EXPIRED, CANCELLED): with as many tries as a new one, and for as long. What "
+        "exists, is pending, is being confirmed or was refused for good stays as it is. A cancelled intent lives "
+        "again. Counts as asking again. 409 where another request for the same reservation or payment is still open, "
+        "or a later one has been carried out since. Scopes: agent, host.",
+        {
+            202: {
+                "description": "The intent as it is now; poll it while it is pending.",
+                "headers": {"Location": LOCATION, "Idempotent-Replayed": REPLAYED},
+                "content": json_of("IntentAnswer", retried=intents["retried"], nothing_to_retry=intents["booked"]),
+            },
+            **refusals(
+                *(401, 403, 404, 409, 410, 422),
+                only=("invalid_argument", "stopped", "subject_in_doubt", "changed_since"),
+            ),
+        },
+    )
 
 
 def cancel() -> dict[str, Any]:

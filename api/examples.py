@@ -4,6 +4,7 @@ import datetime as dt
 from typing import Any
 
 from api.problems import WrongFields, problem
+from api.snapshots import WHOLE, Part
 from api.stops import refusal
 from booking.answers import intent_answer
 from booking.conversation import conversation_answer
@@ -25,8 +26,27 @@ STAY = {
     "max_price": {"amount": "400.00", "currency": "EUR"},
 }
 SUITE = {**STAY, "room_type": "suite"}
-ONE_ROOM = {"tool": "create_booking", "conversation_id": "c-77", "arguments": STAY}
-ROOMS = {"tool": "book_rooms", "conversation_id": "c-77", "arguments": {"rooms": [STAY, SUITE]}}
+_OF_ANNA = {"reservation_id": "B-9921", "guest_name": "Anna Moser"}
+#: name -> the body of a submit.
+SUBMITS = {
+    name: {"tool": tool, "conversation_id": "c-77", "arguments": arguments}
+    for name, tool, arguments in (
+        ("one_room", "create_booking", STAY),
+        ("several_rooms", "book_rooms", {"rooms": [STAY, SUITE]}),
+        (
+            "other_dates",
+            "change_reservation_dates",
+            {**_OF_ANNA, "check_in": "2027-05-15", "check_out": "2027-05-17"},
+        ),
+        ("cancellation", "cancel_reservation", _OF_ANNA),
+        (
+            "refund",
+            "refund_payment",
+            {"payment_id": "P-9921", "amount": {"amount": "40.00", "currency": "EUR"}, "property": "BER"},
+        ),
+        ("reminders", "send_checkin_reminders", {"property": "BER", "date": "2027-05-14"}),
+    )
+}
 READS = {
     "search_availability": {
         "conversation_id": "c-77",
@@ -47,7 +67,7 @@ _AT = dt.datetime(2027, 4, 2, 18, 40, tzinfo=dt.UTC)
 _BOOKED = {"booking_id": "B-9921", "status": "confirmed", "property": "BER", "room_type": "double"}
 
 
-def _item(position: int, state: State, request: dict[str, Any]) -> ItemRow:
+def _item(position: int, state: State, request: dict[str, Any], attempts: int | None = None) -> ItemRow:
     sold_out = tool_error("sold_out", **{name: request[name] for name in ("room_type", "property")}, **_dates(request))
     return ItemRow(
         position=position,
@@ -57,7 +77,7 @@ def _item(position: int, state: State, request: dict[str, Any]) -> ItemRow:
         state=state,
         result=_BOOKED if state is State.SUCCEEDED else None,
         error={State.FAILED: sold_out, State.CANCELLED: tool_error("cancelled")}.get(state),
-        attempts=0 if state is State.QUEUED else 1,
+        attempts=int(state is not State.QUEUED) if attempts is None else attempts,
         slow=False,
         request=request,
     )
@@ -67,7 +87,7 @@ def _dates(request: dict[str, Any]) -> dict[str, Any]:
     return {"check_in": request["check_in"], "check_out": request["check_out"]}
 
 
-def _intent(tool: str, *items: ItemRow) -> dict[str, Any]:
+def _intent(tool: str, *items: ItemRow, part: Part = WHOLE) -> dict[str, Any]:
     row = IntentRow(
         id=_ID,
         tenant_id="demo",
@@ -78,17 +98,21 @@ def _intent(tool: str, *items: ItemRow) -> dict[str, Any]:
         expires_at=_AT + dt.timedelta(minutes=10),
         items=list(items),
     )
-    return intent_answer(row).model_dump(mode="json")
+    return part.of(intent_answer(row)).model_dump(mode="json")
 
 
 def intents() -> dict[str, dict[str, Any]]:
-    """Answers to a submit or a poll."""
+    """Answers to a submit, a poll, a retry or a cancel."""
+    booked = _item(0, State.SUCCEEDED, STAY)
+    lost = [_item(position, State.FAILED, SUITE) for position in (1, 2)]
     return {
         "accepted": _intent("create_booking", _item(0, State.QUEUED, STAY)),
-        "booked": _intent("create_booking", _item(0, State.SUCCEEDED, STAY)),
-        "partial": _intent("book_rooms", _item(0, State.SUCCEEDED, STAY), _item(1, State.FAILED, SUITE)),
+        "booked": _intent("create_booking", booked),
+        "partial": _intent("book_rooms", booked, lost[0]),
         "unknown": _intent("create_booking", _item(0, State.UNKNOWN, STAY)),
         "cancelled": _intent("create_booking", _item(0, State.CANCELLED, STAY)),
+        "retried": _intent("book_rooms", booked, _item(1, State.QUEUED, SUITE, attempts=1)),
+        "first_failed": _intent("book_rooms", booked, *lost, part=Part("failed", limit=1)),
     }
 
 
@@ -165,6 +189,9 @@ def problems() -> dict[int, dict[str, dict[str, Any]]]:
         problem(405, "wrong_method", sent='"PUT"', allowed="POST"),
         problem(408, "too_slow", allowed="10 s"),
         refusal(Stop(reason=StopReason.SAME_CALL, at=_AT), conversation()["handoff"]),
+        problem(409, "guest_in_doubt", intent=_ID),
+        problem(409, "subject_in_doubt", subject="B-9921", intent=_ID),
+        problem(409, "changed_since", subject="B-9921"),
         problem(410, "gone", what="intent"),
         problem(413, "too_large", allowed="1 MiB"),
         WrongFields([wrong_date]).problem,

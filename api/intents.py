@@ -1,6 +1,7 @@
-"""Hand in an intent, poll for its answer, cancel it."""
+"""Hand in an intent, poll for its answer, retry what failed of it, cancel it."""
 
 import re
+from collections.abc import Awaitable, Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -13,7 +14,7 @@ from api.checking import Asked, checked, refuse_nameless, request_from, submissi
 from api.fields import shown
 from api.parts import Parts
 from api.problems import Refused, WrongFields
-from api.snapshots import Snapshot, snapshots, take_in
+from api.snapshots import MOST_ITEMS, WHOLE, Part, Snapshot, Which, snapshots, take_in, take_up
 from booking.guests import VerifiedGuest
 from booking.results import FieldProblem
 from dedupe.cancel import cancel
@@ -21,6 +22,8 @@ from dedupe.conversations import head
 from dedupe.guards import note_failed_call
 from dedupe.submission import Admitted, Blocked, Mismatch, Stopped, Submission
 from dedupe.tenants import Caller, Scope
+from tasks.operations import TOOLS
+from tasks.operations.arrivals import LEAST_SECONDS
 
 MAX_WAIT = 30.0
 
@@ -29,7 +32,7 @@ _INTENT = re.compile(r"int_[0-9a-f]{1,64}")
 
 
 def router(parts: Parts) -> APIRouter:
-    """POST, GET and cancel of intents."""
+    """POST and GET of intents, retry and cancel."""
     routes = APIRouter(tags=["intents"])
 
     @routes.post("/v1/intents", status_code=202, **openapi.submit())
@@ -52,14 +55,28 @@ def router(parts: Parts) -> APIRouter:
         request: Request,
         id: str,
         wait: Annotated[float, Query(ge=0, le=MAX_WAIT, description="Seconds to wait for the end of it.")] = 0,
+        items: Annotated[Which, Query(description="The items to show.")] = "all",
+        after: Annotated[int, Query(ge=-1, description="Only items behind this position.")] = -1,
+        limit: Annotated[int, Query(ge=1, le=MOST_ITEMS, description="Items to show, at most.")] = MOST_ITEMS,
     ) -> Response:
         caller = await parts.callers.identify(request, Scope.AGENT, Scope.HOST, Scope.OPS)
+        part = Part(items, after, limit)
         known = _INTENT.fullmatch(id)
-        snapshot = await parts.waiting.poll(id, caller.tenant_id, wait, lambda: _gone(request)) if known else None
+        snapshot = await _polled(parts, caller.tenant_id, id, wait, part, lambda: _gone(request)) if known else None
         if snapshot is None:
             raise Refused(404, "no_such_intent", what="intent")
         _refuse_gone(snapshot)
         return Response(snapshot.body, 200, None, "application/json")
+
+    @routes.post("/v1/intents/{id}/retry", status_code=202, **described.retry())
+    async def retry_intent(request: Request, id: str) -> Response:
+        caller = await parts.callers.identify(request, Scope.AGENT, Scope.HOST)
+        again, snapshot = await _retried(parts, caller.tenant_id, id)
+        _refuse_gone(snapshot)
+        headers = {"Location": f"/v1/intents/{id}"}
+        if not again:
+            headers["Idempotent-Replayed"] = "true"
+        return Response(snapshot.body, 202, headers, "application/json")
 
     @routes.post("/v1/intents/{id}/cancel", status_code=202, **described.cancel())
     async def cancel_intent(request: Request, id: str) -> Response:
@@ -96,8 +113,42 @@ async def _taken(parts: Parts, submission: Submission, header_key: str | None) -
         stop = await parts.database.call(note_failed_call, *place, submission.call, False)
         if stop is not None:
             raise Stopped(*place, stop) from None
-        status = 422 if blocked.row == "additional_to_nothing" else 409
-        raise Refused(status, blocked.row, None, **blocked.values) from None
+        raise _blocked(blocked) from None
+
+
+async def _polled(
+    parts: Parts, tenant_id: str, intent_id: str, wait: float, part: Part, gone: Callable[[], Awaitable[None]]
+) -> Snapshot | None:
+    """The tenant's intent once it is done, or as it is after `wait` seconds. None where the tenant has none such."""
+    if part == WHOLE:
+        return await parts.waiting.poll(intent_id, tenant_id, wait, gone)
+    if wait and await parts.waiting.poll(intent_id, tenant_id, wait, gone) is None:
+        return None
+    snapshot = (await parts.database.call(snapshots, [intent_id], part)).get(intent_id)
+    return snapshot if snapshot and snapshot.tenant_id == tenant_id else None
+
+
+async def _retried(parts: Parts, tenant_id: str, intent_id: str) -> tuple[bool, Snapshot]:
+    """Whether anything runs again, and the intent."""
+    if not _INTENT.fullmatch(intent_id):
+        raise Refused(404, "no_such_intent", what="intent")
+    usual = parts.deps.lifetime
+
+    def lifetime(tool: str) -> float:
+        return LEAST_SECONDS if TOOLS[tool].lifetime else usual
+
+    try:
+        taken = await parts.database.call(take_up, parts.deps.publisher, tenant_id, intent_id, lifetime)
+    except Blocked as blocked:  # counted already
+        raise _blocked(blocked) from None
+    if taken is None:
+        raise Refused(404, "no_such_intent", what="intent")
+    return taken
+
+
+def _blocked(blocked: Blocked) -> Refused:
+    status = 422 if blocked.row == "additional_to_nothing" else 409
+    return Refused(status, blocked.row, None, **blocked.values)
 
 
 def _refuse_gone(snapshot: Snapshot) -> None:

@@ -24,8 +24,8 @@ to be shown to the model as it is.
 """
 
 _REF = "#/components/schemas/{model}"
-_LOCATION = {"description": "Where to poll.", "schema": {"type": "string"}}
-_REPLAYED = {
+LOCATION = {"description": "Where to poll.", "schema": {"type": "string"}}
+REPLAYED = {
     "description": "`true`: the answer comes from the record; nothing was started by this request.",
     "schema": {"type": "string", "enum": ["true"]},
 }
@@ -54,16 +54,16 @@ _READ_ROWS = {"denied", "not_found", "read_unavailable", "read_rate_limited"}
 
 
 def refusals(*statuses: int, only: tuple[str, ...] = (), reads: bool = False) -> dict[int | str, dict[str, Any]]:
-    """The refusals of a call; `only`: the names of the examples for 422; `reads`: for a call that asks the PMS."""
+    """The refusals of a call. `only`: names of examples; of a status that has some of them, no others are shown.
+
+    `reads`: for a call that asks the PMS.
+    """
     known = examples.problems()
     hidden = {"no_such_intent"} if reads else _READ_ROWS
     found: dict[int | str, dict[str, Any]] = {}
     for status in (*statuses, 500, 503):
-        shown = {
-            name: {"value": value}
-            for name, value in known[status].items()
-            if name not in hidden and (status != 422 or not only or name in only)
-        }
+        names = (known[status].keys() & set(only)) or (known[status].keys() - hidden)
+        shown = {name: {"value": value} for name, value in known[status].items() if name in names}
         schema = {"$ref": _REF.format(model="Problem")}
         found[status] = {
             "description": HTTPStatus(status).phrase,
@@ -94,16 +94,18 @@ def submit() -> dict[str, Any]:
         {
             202: {
                 "description": "Stored. Poll at Location; do not call again.",
-                "headers": {"Location": _LOCATION, "Idempotent-Replayed": _REPLAYED},
+                "headers": {"Location": LOCATION, "Idempotent-Replayed": REPLAYED},
                 "content": json_of("IntentAnswer", accepted=intents["accepted"], booked=intents["booked"]),
             },
-            **refusals(400, 401, 403, 408, 409, 410, 413, 422),
+            **refusals(
+                *(400, 401, 403, 408, 409, 410, 413, 422), only=("stopped", "guest_in_doubt", "subject_in_doubt")
+            ),
         },
         parameters=[_KEY_HEADER],
         requestBody={
             "required": True,
             "description": "At most 1 MiB.",
-            "content": json_of("Submit", one_room=examples.ONE_ROOM, several_rooms=examples.ROOMS),
+            "content": json_of("Submit", **examples.SUBMITS),
         },
     )
 
@@ -119,7 +121,11 @@ def read() -> dict[str, Any]:
         "Scopes: agent, host; list_arrivals: host, ops.",
         {
             200: {"description": "The answer.", "content": json_of("ReadAnswer", **examples.reads())},
-            **refusals(400, 401, 403, 404, 408, 409, 413, 422, only=("invalid_argument", "unknown_tool"), reads=True),
+            **refusals(
+                *(400, 401, 403, 404, 408, 409, 413, 422),
+                only=("invalid_argument", "unknown_tool", "stopped"),
+                reads=True,
+            ),
         },
         requestBody={
             "required": True,
@@ -135,6 +141,8 @@ def poll() -> dict[str, Any]:
     return call(
         "Poll an intent",
         "With `wait`, answers as soon as the intent is done, or with its present state after so many seconds. "
+        "`items` chooses which items are shown, at most `limit` of them; if there are more, `next_items` is what to "
+        "send as `after`. All else, such as the positions in `failed`, is that of the whole intent. "
         "Scopes: agent, host, ops.",
         {
             200: {"description": "The intent as it is.", "content": json_of("IntentAnswer", **intents)},

@@ -4,13 +4,14 @@ Looked at within the transaction of `admit`, after the locks, before anything is
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 from sqlalchemy import Connection, TextClause, text
 
 from booking.states import PENDING, State
 from dedupe.placing import Place
-from dedupe.submission import Blocked, Submission
+from dedupe.submission import Blocked, Submission, Wanted
 
 # Two conversations may want the same reservation, or the same stay: they are admitted one after the other.
 _LOCK = text("""
@@ -75,20 +76,39 @@ WHERE t.twin IS NOT NULL LIMIT 1
 _ASKER_OF = _asked("SELECT {asker} AS intent FROM items i WHERE i.id = :id")
 
 
+@dataclass(frozen=True)
+class Subject:
+    """What an item changes: a reservation or payment, by its provider's id of it."""
+
+    provider: str
+    subject: str
+
+
 def lock_wanted(connection: Connection, submission: Submission) -> None:
     """Lock what other conversations may want, too, until the commit. Before the known items are read."""
-    names = {f"{submission.tenant_id} {one.provider} {one.subject}" for one in submission.wanted if one.subject}
-    if submission.refuse_duplicates:
-        names |= {f"{submission.tenant_id} {one.stay}" for one in submission.wanted if one.stay}
+    stays = {one.stay for one in submission.wanted if one.stay} if submission.refuse_duplicates else set()
+    lock(connection, submission.tenant_id, _subjects(submission.wanted), stays)
+
+
+def lock(
+    connection: Connection, tenant_id: str, subjects: Collection[Subject], stays: Collection[str] = frozenset()
+) -> None:
+    """Lock these subjects, and stays by their hashes, until the commit."""
+    names = {f"{tenant_id} {one.provider} {one.subject}" for one in subjects} | {f"{tenant_id} {one}" for one in stays}
     if names:
         connection.execute(_LOCK, {"names": sorted(names)})
+
+
+def _subjects(wanted: Iterable[Wanted]) -> set[Subject]:
+    return {Subject(one.provider, one.subject) for one in wanted if one.subject}
 
 
 def refuse_blocked(connection: Connection, submission: Submission, places: Sequence[Place]) -> None:
     """Raise Blocked where something must be settled first. Meeting a known item again is no new effect: it passes."""
     begin = [one for one in places if (one.new or one.arm) and one.wanted.refusal is None]
     _refuse_additional(connection, places)
-    _refuse_open_subject(connection, submission, [one for one in begin if one.wanted.subject], places)
+    bound = [one.item.known.id for one in places if one.item]
+    refuse_open(connection, submission.tenant_id, _subjects(one.wanted for one in begin), bound)
     new_stays = [one for one in begin if one.new and one.wanted.guest]
     _refuse_guest_in_doubt(connection, submission, new_stays)
     if submission.refuse_duplicates and new_stays:
@@ -109,15 +129,14 @@ def _refuse_additional(connection: Connection, places: Sequence[Place]) -> None:
             raise Blocked("additional_to_nothing")
 
 
-def _refuse_open_subject(
-    connection: Connection, submission: Submission, begin: Sequence[Place], places: Sequence[Place]
+def refuse_open(
+    connection: Connection, tenant_id: str, subjects: Collection[Subject], bound: Sequence[int] = ()
 ) -> None:
-    if not begin:
+    """Raise Blocked where an item for one of these subjects is open, other than the `bound` ones."""
+    if not subjects:
         return
-    wanted = [{"subject": one.wanted.subject, "provider": one.wanted.provider} for one in begin]
-    bound = [one.item.known.id for one in places if one.item]
-    values = {"tenant_id": submission.tenant_id, "wanted": json.dumps(wanted), "bound": bound}
-    row = connection.execute(_OPEN_SUBJECT, values).first()
+    wanted = json.dumps([vars(one) for one in subjects])
+    row = connection.execute(_OPEN_SUBJECT, {"tenant_id": tenant_id, "wanted": wanted, "bound": list(bound)}).first()
     if row is not None:
         raise Blocked("subject_in_doubt", subject=row.subject, intent=str(row.intent))
 

@@ -16,16 +16,20 @@ from booking.errors import ErrorCode
 from booking.states import PENDING, State
 from dedupe.submission import Mismatch, Wanted
 
+#: SQL, of an item `i`: what it changes has been changed by a later one.
+OVERTAKEN = """(i.subject IS NOT NULL AND EXISTS (
+    SELECT FROM items n WHERE n.subject = i.subject AND n.tenant_id = i.tenant_id AND n.provider = i.provider
+    AND n.id > i.id AND n.state NOT IN ('failed', 'cancelled')))"""
+
 # All items that may stand for what is asked, and those undone since, whose epochs are taken. Locked, so that a settle
-# in flight is either seen or waits for us. `overtaken`: what it changes has been changed by a later one.
-_KNOWN_ITEMS = text("""
+# in flight is either seen or waits for us.
+_SELECT_KNOWN = """
 SELECT i.id, i.base, i.k, i.epoch, i.state, i.error ->> 'code' AS code, i.fingerprint, i.request,
-       i.result ->> 'booking_id' AS booking_id, i.subject IS NOT NULL AND EXISTS (
-           SELECT FROM items n WHERE n.subject = i.subject AND n.tenant_id = i.tenant_id AND n.provider = i.provider
-           AND n.id > i.id AND n.state NOT IN ('failed', 'cancelled')) AS overtaken
+       i.result ->> 'booking_id' AS booking_id, {overtaken} AS overtaken
 FROM items i WHERE i.tenant_id = :tenant_id AND i.base = ANY(:bases)
 ORDER BY i.id FOR UPDATE OF i
-""")
+"""
+_KNOWN_ITEMS = text(_SELECT_KNOWN.format(overtaken=OVERTAKEN))
 
 # publish_at: should our own publish right after the commit get lost, the relay sends another after 5 s; what nobody
 # publishes is the relay's at once. What is refused already is recorded, and never due.
@@ -67,6 +71,16 @@ class Owner:
     secret: bytes
     lifetime: float
     published: bool
+
+
+@dataclass(frozen=True)
+class Armed:
+    """A known item with the values that it shall run with. `repeats`: also if it has succeeded."""
+
+    id: int
+    fingerprint: str
+    request: dict[str, Any]
+    repeats: bool = False
 
 
 @dataclass(frozen=True)
@@ -188,16 +202,20 @@ def store(
             ids[fresh[row.key].position] = row.id
             if row.due:
                 due.append((row.id, row.queue))
-    arm = [_armed(one.item, one.wanted) for one in places if one.arm and one.item]
-    if arm:
-        rows = connection.execute(_ARM_ITEMS, {"items": json.dumps(arm), "published": int(owner.published)})
-        due += [(row.id, row.queue) for row in rows]
-    return ids, due
+    again = [
+        Armed(one.item.known.id, one.wanted.fingerprint, one.wanted.request, one.wanted.repeats)
+        for one in places
+        if one.arm and one.item
+    ]
+    return ids, due + arm(connection, again, published=owner.published)
 
 
-def _armed(item: KnownItem, wanted: Wanted) -> dict[str, Any]:
-    values = {"fingerprint": wanted.fingerprint, "request": wanted.request, "repeats": wanted.repeats}
-    return {"id": item.known.id, **values}
+def arm(connection: Connection, items: Sequence[Armed], *, published: bool) -> list[tuple[int, str]]:
+    """Let known items, which the caller has locked, run again; gives them as (id, queue)."""
+    if not items:
+        return []
+    values = {"items": json.dumps([vars(item) for item in items]), "published": int(published)}
+    return [(row.id, row.queue) for row in connection.execute(_ARM_ITEMS, values)]
 
 
 def refuse_other_values(places: Sequence[Place]) -> None:

@@ -3,13 +3,13 @@
 import psycopg
 from psycopg.sql import SQL, Identifier
 
-from booking.errors import tool_error
 from booking.states import Kind, State
 from dedupe.begin import begin
 from dedupe.engine import Engine
 from dedupe.items import Begun, Closing, Item, Move, Proof, Settled
 from dedupe.peek import peek
 from dedupe.settle import settle
+from tests.booking.build import error_of
 
 
 def start(engine: Engine, item_id: int) -> tuple[Item, Begun]:
@@ -31,7 +31,7 @@ def book(engine: Engine, item_id: int, booking_id: str = "B-9921") -> Settled:
 def refuse(engine: Engine, item_id: int, row: str = "unavailable", **values: str) -> Settled:
     """A call that was refused."""
     item, begun = start(engine, item_id)
-    return settle(engine, item, begun, Closing("rejected"), Move(State.FAILED, error=tool_error(row, **values)))
+    return settle(engine, item, begun, Closing("rejected"), Move(State.FAILED, error=error_of(row, **values)))
 
 
 def lose(engine: Engine, item_id: int) -> Settled:
