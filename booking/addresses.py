@@ -45,7 +45,7 @@ def _check_form(address: str) -> None:
     """Refuse what can be said better, or more safely, than by the library. Raises ValueError."""
     if not address:
         raise ValueError("is missing")
-    if len(address) > MAX_LENGTH + 1:
+    if len(address) > MAX_LENGTH:
         raise ValueError(f"is longer than {MAX_LENGTH} characters")
     if len(f"{address}.".splitlines()) > 1:  # all of Unicode's line ends: what could begin another header
         raise ValueError("has a line break")

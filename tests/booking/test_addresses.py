@@ -121,8 +121,12 @@ def test_what_stands_before_the_at_sign_is_no_longer_than_mail_servers_take() ->
 #: Letters that stand in none of our reasons, so that one in a reason would have come from the address.
 _THEIRS = "жщзийъ"
 pieces = st.sampled_from(
-    [*_THEIRS, *"@@@..,;:<>()[]\"' \t\r\n\0-+\\", *("\u202e", "\u0308", "\ud800", "\uff11", "\u3002")]
-    + ["xn--", ".de", ".test", "-."]
+    [
+        *_THEIRS,
+        *"@@@..,;:<>()[]\"' \t\r\n\0-+\\",
+        *("\u202e", "\u0308", "\ud800", "\uff11", "\u3002"),
+        *("xn--", ".de", ".test", "-."),
+    ]
 )
 almost = st.lists(pieces, max_size=12).map("".join)
 
