@@ -80,12 +80,14 @@ class Rejected:
 class NotSent:
     """Provably not executed: no connection, no name, TLS refused, our limiter, or 429.
 
-    `retry_after` is the provider's wish in seconds, already capped.
+    `retry_after` is the provider's wish in seconds, already capped. `alone`: it is about this one, a mailbox say, and
+    tells nothing of the provider's health.
     """
 
     cause: str
     code: ErrorCode = ErrorCode.UNAVAILABLE
     retry_after: float | None = None
+    alone: bool = False
 
 
 @dataclass(frozen=True)

@@ -12,22 +12,24 @@ from sqlalchemy import Connection, Engine, text
 from booking.handoff import Stop, StopReason
 from booking.settings import Guards
 
-# `asked` as it was read: an asking that came in between was let in by `admit`, which has counted by itself.
+# `asked` as it was read: an asking that came in between was let in by `admit`, which has counted by itself. Reminders
+# that mailed somebody have not failed, whatever is wrong with other guests' addresses; asked in vain, they have.
 _COUNT = text("""
 WITH due AS MATERIALIZED (
     SELECT n.id, n.asked,
-           bool_or(i.state = 'failed' AND i.error ->> 'code' = 'UNAVAILABLE') AS unavailable
+           bool_or(i.state = 'failed' AND i.error ->> 'code' = 'UNAVAILABLE') AS unavailable,
+           NOT bool_or(i.effect = 'arrivals' AND (i.result ->> 'to_send')::int > 0) IS TRUE AS counts
     FROM intents n JOIN links l ON l.intent_id = n.id JOIN items i ON i.id = l.item_id
     WHERE n.id = ANY(:ids) AND n.noted < n.asked
     GROUP BY n.id
     HAVING bool_or(i.state = 'failed') AND NOT bool_or(i.state IN ('queued', 'running'))
 ), noted AS (
     UPDATE intents n SET noted = n.asked FROM due d WHERE n.id = d.id AND n.asked = d.asked AND n.noted < n.asked
-    RETURNING n.tenant_id, n.conversation_id, n.call, d.unavailable
+    RETURNING n.tenant_id, n.conversation_id, n.call, d.unavailable, d.counts
 )
 INSERT INTO failures (tenant_id, conversation_id, round, call, unavailable)
 SELECT c.tenant_id, c.id, c.round, n.call, n.unavailable
-FROM noted n JOIN conversations c ON c.tenant_id = n.tenant_id AND c.id = n.conversation_id
+FROM noted n JOIN conversations c ON c.tenant_id = n.tenant_id AND c.id = n.conversation_id WHERE n.counts
 RETURNING tenant_id, conversation_id
 """)
 

@@ -111,6 +111,8 @@ class Limiter:
 def health_of(outcome: object) -> Health:
     """What an outcome says of the provider's health. Found, absent, refused, listed: it answers, so it is well."""
     match outcome:
+        case NotSent(alone=True):
+            return Health(Verdict.HEALTHY)
         case NotSent(code=ErrorCode.RATE_LIMITED):
             return Health(Verdict.THROTTLED, outcome.retry_after or 0.0)
         case Misconfigured(certain=True):

@@ -156,7 +156,9 @@ def _ending(answer: Answer, message_id: str, to: str) -> Outcome:
 
 def _not_now(step: str, answer: Answer) -> NotSent:
     code = ErrorCode.RATE_LIMITED if answer.code in _NOT_NOW else ErrorCode.UNAVAILABLE
-    return NotSent(f"{step} {answer.cause}", code)
+    # A mailbox that is full or a sender not known yet: the next mail may pass, so nothing is held back for it.
+    alone = code is ErrorCode.RATE_LIMITED and step in ("RCPT", "message")
+    return NotSent(f"{step} {answer.cause}", code, alone=alone)
 
 
 def _problem(answer: Answer, address: str) -> str:

@@ -68,8 +68,7 @@ class Reminder:
     def body(self, mail: Mail, item: Item) -> bytes:
         """The message, made from the reservation as it is now."""
         hotel = Property.model_validate(item.request["hotel"])
-        arrival = Reservation(**(item.seen or {}))
-        letter = reminder(hotel, replace(arrival, guest_email=usable_address(arrival.guest_email)))
+        letter = reminder(hotel, Reservation(**(item.seen or {})))
         return mail.message(letter, hotel.name, item.reference, item.now)
 
     def write(self, mail: Mail, line: Line, item: Item, body: bytes) -> Outcome:

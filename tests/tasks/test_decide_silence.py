@@ -10,9 +10,9 @@ from booking.errors import ErrorCode
 from booking.outcomes import Absent, Finding, Misconfigured, NotSent, Unknown
 from booking.states import DeadLetter, Kind, State
 from dedupe.items import Item
-from tasks.decide import MISCONFIGURED_SECONDS, decide
+from tasks.decide import decide
 from tasks.decisions import Decision, Later, Park
-from tasks.waits import LOOK_AGAIN_MOST
+from tasks.waits import LOOK_AGAIN_MOST, MISCONFIGURED_SECONDS
 from tests.tasks.build import KEYED, LOOKUP_ONLY, NOW, QUIET, UNPROVEN, an_item, doubtful, seconds
 
 
