@@ -11,10 +11,11 @@ from api.app import build_app
 from api.deps import CONNECTIONS, Deps
 from api.parts import Parts
 from api.protocol import BoundedProtocol
-from booking.settings import Settings
+from booking.settings import ProviderKind, Settings
 from dedupe.engine import make_engine
 from providers.limiter import Limiter, Limits
 from providers.line import bound_name_resolution
+from providers.made import url_of
 from providers.reference import reference_pms
 from tasks.message import PUBLISH_SECONDS, make_app, queue_names
 from tasks.publish import Publisher
@@ -70,6 +71,11 @@ def build_server(settings: Settings, ready: Callable[[int], None] | None = None)
         redis_url=redis_url,
         properties=settings.properties,
         lifetime=settings.expires_after,
+        mails=frozenset(
+            name
+            for name, one in settings.providers.items()
+            if one.kind is ProviderKind.SMTP and url_of(one, settings) is not None
+        ),
         reads=_reads(settings, redis_url),
     )
     app = build_app(deps)
@@ -92,9 +98,10 @@ def build_server(settings: Settings, ready: Callable[[int], None] | None = None)
 
 
 def _reads(settings: Settings, redis_url: str | None) -> Reads:
-    """Reads at the providers whose address is known. Nothing is connected yet."""
-    urls = {name: provider.url or settings.pms_url for name, provider in settings.providers.items()}
-    pms = {name: reference_pms(settings.providers[name], url) for name, url in urls.items() if url}
+    """Reads at the hotel systems whose address is known. Nothing is connected yet."""
+    hotels = {name: one for name, one in settings.providers.items() if one.kind is ProviderKind.REFERENCE}
+    urls = {name: one.url or settings.pms_url for name, one in hotels.items()}
+    pms = {name: reference_pms(hotels[name], url) for name, url in urls.items() if url}
     limits = {name: Limits(one.max_concurrent, one.max_per_second) for name, one in settings.providers.items()}
     return Reads(pms, Limiter(redis_client(redis_url), limits) if redis_url else None)
 
