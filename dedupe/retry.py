@@ -94,7 +94,9 @@ def retry(engine: Engine, tenant_id: str, intent_id: str, lifetime: Callable[[st
             return []
         ended = _retry(connection, intent, lifetime)
     if isinstance(ended, Blocked):
-        stop = note_failed_call(engine, tenant_id, intent.conversation_id, intent.call, False)
+        # As a call of its own: counted with the failure before it, it would stop the conversation before the agent was
+        # told what to wait for.
+        stop = note_failed_call(engine, tenant_id, intent.conversation_id, f"{intent.call}:retry", False)
         if stop is None:
             raise ended
         ended = stop
