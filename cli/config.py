@@ -1,6 +1,7 @@
 """Settings from `roomkey.toml` and the environment, which wins. Mistakes are told in one line that names the place.
 
-`ROOMKEY_PMS_URL` and `ROOMKEY_PMS_TOKEN` count for every provider that has no `url` or `token` of its own.
+`ROOMKEY_PMS_URL` and `ROOMKEY_PMS_TOKEN` count for every hotel system that has no `url` or `token` of its own,
+`ROOMKEY_SMTP_URL` for every mail server without a `url`.
 """
 
 import difflib
@@ -14,7 +15,7 @@ from typing import Any
 from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
-from booking.settings import Property, Provider, Section, Settings, Worker
+from booking.settings import Property, Provider, ProviderKind, Section, Settings, Worker
 from cli.exits import Code, Trouble
 
 FILE = "roomkey.toml"
@@ -25,6 +26,7 @@ VARIABLES: dict[str, tuple[str, ...]] = {
     "ROOMKEY_BROKER_URL": ("broker_url",),
     "ROOMKEY_REDIS_URL": ("redis_url",),
     "ROOMKEY_PMS_URL": ("pms_url",),
+    "ROOMKEY_SMTP_URL": ("smtp_url",),
     "ROOMKEY_API_HOST": ("api_host",),
     "ROOMKEY_API_PORT": ("api_port",),
     "ROOMKEY_EXPIRES_AFTER": ("expires_after",),
@@ -42,6 +44,7 @@ _SCHEMES = {
     "broker_url": ("redis://", "rediss://", "amqp://", "amqps://"),
     "redis_url": ("redis://", "rediss://"),
     "pms_url": ("http://", "https://"),
+    "smtp_url": ("smtp://", "smtps://"),
 }
 
 #: The hotels of the simulator, so that nothing has to be configured for a first booking.
@@ -54,7 +57,7 @@ DEMO_HOTELS: dict[str, Property] = {
 _FIELD_HINTS = {
     "currency": "must be a currency code such as EUR",
     "language": "must be a language such as en or pt-BR",
-    "kind": "must be reference",
+    "kind": "must be reference, stripe or smtp",
     "[key]": "must be a short name: letters, digits and . _ ~ @ : -",
     "provider": "must be the name of a provider",
 }
@@ -185,10 +188,15 @@ def _completed(settings: Settings, token: str | None) -> Settings:
         changes["properties"] = DEMO_HOTELS
     if token:
         changes["providers"] = {
-            name: provider if provider.token else provider.model_copy(update={"token": SecretStr(token)})
+            name: provider.model_copy(update={"token": SecretStr(token)}) if _wants_token(provider) else provider
             for name, provider in settings.providers.items()
         }
     return settings.model_copy(update=changes)
+
+
+def _wants_token(provider: Provider) -> bool:
+    """Never another kind: a hotel system's token is nobody else's to see."""
+    return provider.kind is ProviderKind.REFERENCE and provider.token is None
 
 
 def names_redis(settings: Settings) -> bool:

@@ -1,18 +1,21 @@
 """`roomkey doctor`: what is configured, reachable and migrated, and how to mend what isn't."""
 
 import os
-import socket
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import typer
 
-from booking.settings import Settings
+from booking.settings import Provider, Settings
 from cli.exits import Code, Trouble
 from cli.options import Config, Data, Json
 from cli.state import FOLDER
+
+if TYPE_CHECKING:
+    from providers.ports import Port
 
 _SECONDS = 3.0
 
@@ -63,7 +66,7 @@ def examine(config: Path | None, data: Path) -> Iterator[Finding]:
     yield from _messages(settings)
     pauses = _pauses(settings) if postgres.ok else {}
     for name, provider in settings.providers.items():
-        yield pauses.get(name) or _provider(name, provider.url or settings.pms_url)
+        yield pauses.get(name) or _provider(name, provider, settings)
     yield _api(config, data)
 
 
@@ -150,17 +153,32 @@ def _pauses(settings: Settings) -> dict[str, Finding]:
     }
 
 
-def _provider(name: str, url: str | None) -> Finding:
+def _provider(name: str, provider: Provider, settings: Settings) -> Finding:
+    """Whether a line to it can be opened: what every call to it begins with. Nothing is asked of it."""
+    from providers.made import Unusable, made, url_of
+
     what = f"provider {name}"
-    if url is None:
-        return Finding(what, False, "no url", f"set providers.{name}.url or ROOMKEY_PMS_URL, or run `roomkey up`")
-    parts = urlsplit(url)
     try:
-        port = parts.port or (443 if parts.scheme == "https" else 80)
-        socket.create_connection((parts.hostname or "", port), timeout=_SECONDS).close()
-    except (OSError, ValueError) as error:
-        return Finding(what, False, f"{_place(url)}: {_said(error)}", f"start it, or correct the url of {name}")
-    return Finding(what, True, _place(url))
+        port = made(provider, name, settings)
+    except Unusable as error:
+        return _divided(what, str(error).removeprefix(f"providers.{name}").lstrip(".: "))
+    if port is None:
+        return Finding(what, True, "no url: no mail can be sent", f"set providers.{name}.url or ROOMKEY_SMTP_URL")
+    url = url_of(provider, settings)
+    return _reached(what, name, port, _place(url) if url else provider.kind.value)
+
+
+def _reached(what: str, name: str, port: "Port", place: str) -> Finding:
+    from providers.ports import Unreachable
+
+    try:
+        line = port.connect(_SECONDS)
+    except Unreachable as error:
+        return Finding(what, False, f"{place}: {error}", f"start it, or correct the url of {name}")
+    line.close()
+    if refused := getattr(line, "refused", None):  # a mail server, which is logged in to at once
+        return Finding(what, False, f"{place}: {refused.cause}", f"correct username and token of {name}")
+    return Finding(what, True, place)
 
 
 def _api(config: Path | None, data: Path) -> Finding:

@@ -35,6 +35,7 @@ def _rows(stack: Stack) -> list[tuple[str, str]]:
         ("API", stack.api_url),
         ("console", f"{stack.api_url}/console"),
         ("hotel system", _hotel_system(stack)),
+        *([("caught mail", f"{stack.mail_url}/")] if stack.mail_url else []),
         ("hotels", ", ".join(stack.settings.properties)),
         (f"agent key of {TENANT}", stack.keys["agent"]),
         ("all keys", str(stack.data / "keys.json")),

@@ -1,4 +1,4 @@
-"""The commands that are Roomkey's own processes: api, worker, caretaker; the simulator; migrate."""
+"""The commands that are Roomkey's own processes: api, worker, caretaker; the simulator; the mail catcher; migrate."""
 
 import logging
 import sys
@@ -20,7 +20,7 @@ _QUEUES = [queue.value for queue in Queue]
 def register(app: typer.Typer) -> None:
     """Add the commands to `app`."""
     panel = "Processes"
-    for command in (api, worker, caretaker, simulator, migrate):
+    for command in (api, worker, caretaker, simulator, mailcatcher, migrate):
         app.command(rich_help_panel=panel)(command)
 
 
@@ -78,6 +78,20 @@ def simulator(
         raise Trouble(Code.USAGE, f"--mode: {error}") from None
 
 
+def mailcatcher(
+    host: str = "127.0.0.1",
+    smtp_port: Annotated[int, typer.Option(min=0, max=65535, help="For mails; 0 takes a free one.")] = 2525,
+    http_port: Annotated[int, typer.Option(min=0, max=65535, help="For looking; 0 takes a free one.")] = 8025,
+) -> None:
+    """A mail server to try: it delivers nothing and shows what came, with a ledger and faults."""
+    from providers.catcher.server import serve
+
+    try:
+        serve(host, smtp_port, http_port, lambda bound: _listening(host, bound))
+    except OSError as error:  # at its start: a port that is taken, a host that is not ours
+        raise Trouble(Code.USAGE, f"mailcatcher: can't listen: {error.strerror}; choose other ports") from None
+
+
 def migrate(config: Config = None, data: Data = FOLDER, as_json: Json = False) -> None:
     """Bring the database's schema up to date."""
     from cli.database import opened
@@ -107,16 +121,13 @@ def _process_settings(config: Path | None, data: Path) -> Settings:
 
 
 def _check_providers(settings: Settings) -> None:
-    from providers.reference import reference_pms
+    from providers.made import Unusable, made
 
     for name, provider in settings.providers.items():
-        url = provider.url or settings.pms_url
-        if url is None:
-            raise Trouble(Code.CONFIGURATION, f"providers.{name}.url: is not set, nor is ROOMKEY_PMS_URL; name one")
         try:
-            reference_pms(provider, url)
-        except ValueError as error:
-            raise Trouble(Code.CONFIGURATION, f"providers.{name}: {error}; correct its url or token") from None
+            made(provider, name, settings)
+        except Unusable as error:
+            raise Trouble(Code.CONFIGURATION, str(error)) from None
 
 
 def _listening(host: str, port: int) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from pydantic import SecretStr
 
-from booking.settings import Provider, Settings
+from booking.settings import Provider, ProviderKind, Settings
 from cli.children import Process, environment, stop_all, wait_listening
 from cli.config import dump_settings, names_redis
 from cli.embedded.folder import Lock, is_free, port, write_private
@@ -58,8 +58,10 @@ class Stack:
     data: Path
     settings: Settings
     api_url: str
-    #: Empty where every provider has a url of its own.
+    #: Empty where every hotel system has a url of its own.
     pms_url: str
+    #: Where caught mail is looked at; empty where no mail catcher was started.
+    mail_url: str
     #: Scope → bearer key of the tenant `demo`.
     keys: dict[str, str]
     workers: list[Process]
@@ -77,7 +79,7 @@ class Stack:
                 process.supervise(self.say)
 
     def stop(self) -> None:
-        """Stop the processes, the simulator, Valkey, Postgres, in this order. A second call does nothing."""
+        """Stop the processes, the simulator and mail catcher, Valkey, Postgres, in this order; once is enough."""
         self._undo.close()
 
     def __enter__(self) -> Self:
@@ -101,6 +103,7 @@ def start_stack(
         builder = _Builder(data, settings, workers, on_progress, undo)
         builder.choose_ports()
         builder.start_simulator(simulator)
+        builder.start_catcher()
         builder.start_servers()
         return builder.start_processes()
 
@@ -124,6 +127,7 @@ class _Builder:
         self.data, self.settings, self.count, self.say, self.undo = data, settings, count, say, undo
         self.processes: list[Process] = []
         self.servers: list[Embedded] = []
+        self.mail_url = ""
 
     def choose_ports(self) -> None:
         """Settle the API's port before anything is started: it must stay the same over restarts."""
@@ -136,8 +140,8 @@ class _Builder:
         self._set(api_port=chosen)
 
     def start_simulator(self, options: dict[str, str | float]) -> None:
-        """Start the simulator for the providers without a url, if there are any. It isn't waited for yet."""
-        without = [provider for provider in self.settings.providers.values() if provider.url is None]
+        """Start the simulator for the hotel systems without a url, if there are any. It isn't waited for yet."""
+        without = self._without_url(ProviderKind.REFERENCE)
         if self.settings.pms_url is not None or not without:
             return
         if len({(provider.mode, provider.token) for provider in without}) > 1:
@@ -150,9 +154,18 @@ class _Builder:
             arguments += [f"--{name.replace('_', '-')}", str(value)]
         token = without[0].token
         extra = {"ROOMKEY_PMS_TOKEN": token.get_secret_value()} if token else {}
-        process = self._process("simulator", arguments, listens=True, **extra)
-        process.start()
-        self.undo.callback(stop_all, [process])
+        self._start_now(self._process("simulator", arguments, listens=True, **extra))
+
+    def start_catcher(self) -> None:
+        """Start the mail catcher for the mail servers without a url, if there are any. It isn't waited for yet."""
+        if self.settings.smtp_url is not None or not self._without_url(ProviderKind.SMTP):
+            return
+        self.say("starting the mail catcher: no mail leaves this machine")
+        smtp, http = (port(self.data / f"mailcatcher-{name}.port") for name in ("smtp", "http"))
+        self._set(smtp_url=f"smtp://127.0.0.1:{smtp}")
+        self.mail_url = f"http://127.0.0.1:{http}"
+        arguments = ["mailcatcher", "--smtp-port", str(smtp), "--http-port", str(http)]
+        self._start_now(self._process("mailcatcher", arguments, listens=True))
 
     def start_servers(self) -> None:
         """Start Postgres and Valkey where none is named."""
@@ -167,7 +180,7 @@ class _Builder:
 
     def start_processes(self) -> Stack:
         """Migrate, make the keys, start api, workers and caretaker side by side, and wait for who listens."""
-        # Registered again: bookings that finish now need the simulator, nothing needs it after them.
+        # Registered again: what finishes now needs the simulator and the mail catcher, nothing needs them after it.
         self.undo.callback(stop_all, list(self.processes))
         self.say("preparing the database")
         keys = demo_keys(self.settings, self.data)
@@ -184,10 +197,19 @@ class _Builder:
         host = "127.0.0.1" if self.settings.api_host in ("0.0.0.0", "::") else self.settings.api_host  # noqa: S104
         api_url = f"http://{f'[{host}]' if ':' in host else host}:{self.settings.api_port}"
         pms_url = self.settings.pms_url or ""
-        write_state(self.data, State(api_url=api_url, pms_url=pms_url or None))
-        undo = self.undo.pop_all()
+        write_state(self.data, State(api_url=api_url, pms_url=pms_url or None, mail_url=self.mail_url or None))
         return Stack(
-            self.data, self.settings, api_url, pms_url, keys, workers, self.processes, self.servers, self.say, undo
+            data=self.data,
+            settings=self.settings,
+            api_url=api_url,
+            pms_url=pms_url,
+            mail_url=self.mail_url,
+            keys=keys,
+            workers=workers,
+            processes=self.processes,
+            servers=self.servers,
+            say=self.say,
+            _undo=self.undo.pop_all(),
         )
 
     def _postgres(self) -> Server:
@@ -206,6 +228,13 @@ class _Builder:
         process = Process(name, arguments, self.data / "logs" / f"{name}.log", env, listens)
         self.processes.append(process)
         return process
+
+    def _start_now(self, process: Process) -> None:
+        process.start()
+        self.undo.callback(stop_all, [process])
+
+    def _without_url(self, kind: ProviderKind) -> list[Provider]:
+        return [one for one in self.settings.providers.values() if one.kind is kind and one.url is None]
 
     def _set(self, **values: Any) -> None:
         self.settings = self.settings.model_copy(update=values)

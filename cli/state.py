@@ -16,6 +16,8 @@ class State(BaseModel):
 
     api_url: str
     pms_url: str | None
+    #: Where caught mail is looked at; None where no mail catcher was started.
+    mail_url: str | None = None
 
 
 class Keys(BaseModel):
@@ -69,5 +71,5 @@ def joined(settings: Settings, data: Path) -> Settings:
     except (OSError, ValueError):
         return settings
     found = Settings.model_validate(running)
-    urls = ("database_url", "broker_url", "redis_url", "pms_url")
+    urls = ("database_url", "broker_url", "redis_url", "pms_url", "smtp_url")
     return settings.model_copy(update={name: getattr(settings, name) or getattr(found, name) for name in urls})

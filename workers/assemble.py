@@ -3,8 +3,8 @@
 from booking.settings import Settings
 from dedupe.engine import Engine, make_engine
 from providers.limiter import Limiter, Limits
-from providers.ports import Pms
-from providers.reference import reference_pms
+from providers.made import Unusable, made
+from providers.ports import Port
 from tasks.runtime import Runtime
 from tasks.wake import Waker, redis_client
 
@@ -27,15 +27,13 @@ def broker_url(settings: Settings) -> str:
     return settings.broker_url.get_secret_value()
 
 
-def providers(settings: Settings) -> dict[str, Pms]:
+def providers(settings: Settings) -> dict[str, Port]:
     """The configured providers by name, or Incomplete. Nothing is connected yet."""
-    made: dict[str, Pms] = {}
-    for name, provider in settings.providers.items():
-        url = provider.url or settings.pms_url
-        if url is None:
-            raise Incomplete(f"providers.{name}.url is not set, nor is ROOMKEY_PMS_URL")
-        made[name] = reference_pms(provider, url)
-    return made
+    try:
+        all_of_them = {name: made(provider, name, settings) for name, provider in settings.providers.items()}
+    except Unusable as error:
+        raise Incomplete(str(error)) from None
+    return {name: port for name, port in all_of_them.items() if port is not None}
 
 
 def runtime(settings: Settings) -> Runtime:

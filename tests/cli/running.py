@@ -61,7 +61,7 @@ class Up:
         return (self.folder / "up.txt").read_text()
 
     def family(self) -> dict[str, psutil.Process]:
-        """Everything it has started, by name: api, worker, caretaker, simulator, postgres, valkey."""
+        """Everything it has started, by name: api, worker, caretaker, simulator, mailcatcher, postgres, valkey."""
         return {_name(child): child for child in psutil.Process(self.process.pid).children() if not ended(child)}
 
     def end(self, number: signal.Signals) -> int:

@@ -36,7 +36,7 @@ def words(**changed: str) -> list[str]:
 
 
 def test_what_is_named_is_not_started(up: Up, named: dict[str, str]) -> None:
-    assert set(up.family()) == {"api", "worker", "caretaker", "simulator"}
+    assert set(up.family()) == {"api", "worker", "caretaker", "simulator", "mailcatcher"}
     assert not (up.folder / ".roomkey" / "postgres").exists()
     for process in up.family().values():
         assert not any(secret in " ".join(process.cmdline()) for secret in named.values()), "everyone may read it"
@@ -124,6 +124,7 @@ def test_doctor_finds_nothing_wrong_beside_a_stack(up: Up) -> None:
         "broker",
         "Redis",
         "provider pms",
+        "provider mail",
         "API",
     ]
     assert "no properties are configured" in findings[1]["found"]

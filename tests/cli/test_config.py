@@ -32,7 +32,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("worker = 3", "roomkey.toml: worker: must be a table"),
         ("[worker]\nthreads = 0", "roomkey.toml: worker.threads: must be greater than or equal to 1"),
         ("[providers.pms]\nmode = 'x'", "roomkey.toml: providers.pms.mode: must be 'keyed', 'lookup-only' or 'blind'"),
-        ("[providers.pms]\nkind = 'x'", "roomkey.toml: providers.pms.kind: must be reference"),
+        ("[providers.pms]\nkind = 'x'", "roomkey.toml: providers.pms.kind: must be reference, stripe or smtp"),
         ("[providers.pms]\ntokn = 'x'", "roomkey.toml: providers.pms.tokn: is not a setting; did you mean token?"),
         ("[providers.pms]\nurl = 'ftp://x'", "roomkey.toml: providers.pms.url: must start with http:// or https://"),
         ("[providers.x]", "roomkey.toml: properties: name at least one hotel, or a provider called pms"),
@@ -72,6 +72,7 @@ def test_a_mistake_in_the_file_is_one_line_with_its_place(file: Path, text: str,
         ("ROOMKEY_EXPIRES_AFTER", "0", "ROOMKEY_EXPIRES_AFTER: must be greater than 0"),
         ("ROOMKEY_WORKER_THREADS", "many", "ROOMKEY_WORKER_THREADS: must be a whole number"),
         ("ROOMKEY_PMS_URL", "pms", "ROOMKEY_PMS_URL: must start with http:// or https://"),
+        ("ROOMKEY_SMTP_URL", "mx.example:25", "ROOMKEY_SMTP_URL: must start with smtp:// or smtps://"),
         ("ROOMKEY_REDIS_URL", "amqp://x", "ROOMKEY_REDIS_URL: must start with redis:// or rediss://"),
         ("ROOMKEY_DATABSE_URL", "x", "ROOMKEY_DATABSE_URL: is not a setting; did you mean ROOMKEY_DATABASE_URL?"),
     ],
@@ -95,10 +96,11 @@ def test_the_environment_wins_and_an_empty_variable_counts_as_unset(file: Path) 
     assert (settings.api_port, settings.api_host, settings.worker.threads) == (3, "::1", 4)
 
 
-def test_the_token_of_the_environment_is_for_providers_without_one(file: Path) -> None:
-    file.write_text("[providers.pms]\n[providers.other]\ntoken = 'own'")
+def test_the_token_of_the_environment_is_for_hotel_systems_without_one(file: Path) -> None:
+    others = "[providers.mail]\nkind = 'smtp'\n[providers.cards]\nkind = 'stripe'"
+    file.write_text(f"[providers.pms]\n[providers.other]\ntoken = 'own'\n{others}")
     tokens = {name: p.token for name, p in load_settings(file, {"ROOMKEY_PMS_TOKEN": "t"}).providers.items()}
-    assert tokens == {"pms": SecretStr("t"), "other": SecretStr("own")}
+    assert tokens == {"pms": SecretStr("t"), "other": SecretStr("own"), "mail": None, "cards": None}
 
 
 def test_without_properties_the_hotels_are_the_simulators() -> None:
@@ -109,6 +111,7 @@ def test_without_properties_the_hotels_are_the_simulators() -> None:
 
 def test_what_is_handed_to_a_process_reads_back_whole(tmp_path: Path) -> None:
     given = {"ROOMKEY_DATABASE_URL": "postgresql://me:hush@x/y", "ROOMKEY_PMS_TOKEN": "t"}
+    given["ROOMKEY_SMTP_URL"] = "smtps://mx.example"
     settings = load_settings(None, given)
     file = tmp_path / "settings.json"
     file.write_text(dump_settings(settings))

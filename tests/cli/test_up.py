@@ -10,7 +10,7 @@ from tests.cli.running import ended, reachable_folder, roomkey, running_up, star
 from tests.conftest import Servers
 from tests.waiting import eventually
 
-ALL = {"api", "worker", "caretaker", "simulator", "postgres", "valkey"}
+ALL = {"api", "worker", "caretaker", "simulator", "mailcatcher", "postgres", "valkey"}
 
 
 def test_a_kill_leaves_nothing_behind_and_ctrl_c_stops_in_order() -> None:
@@ -29,7 +29,8 @@ def test_a_kill_leaves_nothing_behind_and_ctrl_c_stops_in_order() -> None:
             gone = _in_order(family)
             assert up.process.wait(10) == 0
             assert set(gone[:3]) == {"api", "worker", "caretaker"}
-            assert gone[3:] == ["simulator", "valkey", "postgres"]
+            assert set(gone[3:5]) == {"simulator", "mailcatcher"}
+            assert gone[5:] == ["valkey", "postgres"]
             assert up.output.endswith("stopped\n")
             assert not (folder / ".roomkey" / "state.json").exists()
 
@@ -43,9 +44,12 @@ def test_an_interrupted_start_is_undone() -> None:
         eventually(lambda: all(ended(process) for process in below), within=15)  # initdb tidies up at its own pace
 
 
+_STOPPING = ["api", "worker", "caretaker", "simulator", "mailcatcher", "valkey", "postgres"]
+
+
 def _in_order(family: dict[str, psutil.Process]) -> list[str]:
     """The names in the order in which they end; what ends between two looks counts as in order of stopping."""
-    left = sorted(family, key=["api", "worker", "caretaker", "simulator", "valkey", "postgres"].index)
+    left = sorted(family, key=_STOPPING.index)
     gone: list[str] = []
 
     def look() -> bool:
@@ -68,10 +72,11 @@ def test_a_port_that_is_taken_is_told_before_anything_is_started(servers: Server
 
 def test_a_process_that_cannot_start_ends_up_with_its_reason(tmp_path: Path) -> None:
     away = "postgresql://127.0.0.1:9/x"
-    named = {"ROOMKEY_BROKER_URL": "redis://x", "ROOMKEY_PMS_URL": "http://x"}
+    named = {"ROOMKEY_BROKER_URL": "redis://x", "ROOMKEY_PMS_URL": "http://x", "ROOMKEY_SMTP_URL": "smtp://x"}
     done = roomkey("up", cwd=tmp_path, ROOMKEY_API_PORT="0", ROOMKEY_DATABASE_URL=away, **named)
     assert done.returncode == 3
     assert "simulator" not in done.stderr, "it is not needed where a hotel system is named"
+    assert "mail catcher" not in done.stderr, "nor is this where a mail server is"
     last = done.stderr.splitlines()[-1]
     assert last.startswith("roomkey: Postgres: ")
     assert "Connection refused" in last
