@@ -50,7 +50,7 @@ def stripe_payments(provider: Provider) -> "StripePayments":
 
     Raises ValueError for a url or token that can't be used.
     """
-    url = (provider.url or stripe.DEFAULT_API_BASE).rstrip("/")
+    url = provider.url or stripe.DEFAULT_API_BASE
     address_of(url)
     secret = provider.token.get_secret_value() if provider.token is not None else ""
     if not _SECRET.fullmatch(secret):

@@ -41,6 +41,11 @@ def test_what_the_package_likes_to_repeat_leaves_once(status: str) -> None:
         assert server.connections == 2
 
 
+def test_the_packages_own_retries_are_off() -> None:
+    made = adapter(NOWHERE).client(package.HTTPClient())
+    assert made._requestor._options.max_network_retries == 0
+
+
 def test_a_connection_that_breaks_is_not_opened_again() -> None:
     with serving(answering()) as server:
         assert isinstance(give_back(adapter(server.url)), Unknown)

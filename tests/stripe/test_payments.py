@@ -11,6 +11,7 @@ from pydantic import SecretStr
 from booking.errors import ErrorCode
 from booking.outcomes import Done, Misconfigured, NotSent, Payment, Rejected, Unknown
 from providers.ports import Payments
+from tests.providers.lines import in_time
 from tests.stripe.answers import CHARGE, DONE, INTENT, OURS, REFUND, adapter, error, give_back, look
 from tests.stripe.running import Stripe
 from tests.waiting import eventually
@@ -251,7 +252,8 @@ def test_a_wrong_or_too_small_key_is_our_mistake(server: Stripe) -> None:
 def test_a_lookup_that_fails_is_not_empty(server: Stripe, stripe: Payments) -> None:
     impatient = adapter(server.url, read_deadline=0.3)
     for fault in ({"kind": "answer", "status": 503}, {"kind": "html"}, {"kind": "trickle", "seconds": 0.1}):
-        server.fault(**fault)
-        assert isinstance(look(impatient), Unknown)
-        server.fault(**fault)
-        assert isinstance(impatient.get_payment(impatient.connect(), INTENT), Unknown)
+        server.fault(**fault, times=2)
+        with in_time(0.3):
+            assert isinstance(look(impatient), Unknown)
+        with in_time(0.3):
+            assert isinstance(impatient.get_payment(impatient.connect(), INTENT), Unknown)

@@ -42,7 +42,7 @@ bodies = st.one_of(
 )
 statuses = st.integers(100, 599) | st.sampled_from([200, 200, 200, 400, 400, 402, 404, 409, 429, 500])
 replies = st.builds(Reply, statuses, st.dictionaries(st.just("retry-after"), st.text(max_size=20)), bodies)
-MANY = settings(deadline=None, max_examples=600)
+MANY = settings(deadline=None, max_examples=300)
 
 
 def may_refuse(status: int, body: Any) -> bool:
