@@ -129,6 +129,8 @@ class Worker(Section):
     """One worker process."""
 
     threads: Annotated[int, Field(ge=1, le=512)] = 64
+    #: Of the process that `roomkey up` starts for batches: mails are many, and no guest waits for one.
+    batch_threads: Annotated[int, Field(ge=1, le=512)] = 4
 
 
 class Settings(Section):

@@ -1,6 +1,7 @@
 """The worker: Celery's threads pool around `tasks.write`. Celery carries hints; every decision is ours."""
 
 import logging
+import os
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -19,10 +20,15 @@ from workers import assemble
 
 log = logging.getLogger("roomkey.worker")
 
+#: A process for batches alone gives way to those that a guest waits for.
+BATCH_NICE = 10
+
 
 def serve(settings: Settings, kinds: Sequence[Queue]) -> None:
     """Run items of these kinds until SIGTERM, which lets running items finish. Raises `assemble.Incomplete`."""
     bound_name_resolution()
+    if set(kinds) == {Queue.BATCH}:
+        os.nice(BATCH_NICE)
     # Celery warns root of pickle; only JSON is accepted here.
     warnings.filterwarnings("ignore", category=SecurityWarning)
     # Two lines a message, each costing as much as a small query; our own attempt line says more.

@@ -38,4 +38,4 @@ def office(
     runtime = Runtime(engine, providers, Limiter(redis, {}), Waker(redis))
     named = {"pms": {"url": pms.url}, "mail": {"kind": "smtp", "url": catcher.smtp_url}}
     with Api.started(settings_for(database_url, redis_url, providers=named), tenant, engine) as api:
-        yield Office(api, engine, runtime, pms, catcher, redis)
+        yield Office(api, engine, runtime, pms, catcher, redis, redis_url)

@@ -28,6 +28,7 @@ class Office:
     pms: Pms
     caught: Caught
     redis: Redis
+    redis_url: str
 
     def arrive(self, *guests: tuple[str, str | None], day: str = DAY) -> list[str]:
         """Book a room for each (name, address), who arrives that day; gives the reservations' numbers."""
@@ -58,6 +59,11 @@ class Office:
         while due := self.due():
             for item_id in due:
                 run_item(self.runtime, item_id)
+
+    def work_on(self, effect: str) -> None:
+        """Run those items of an effect that are due now."""
+        for row in rows(self.engine, "SELECT id FROM items WHERE effect = :effect", effect=effect):
+            run_item(self.runtime, row.id)
 
     def later(self) -> None:
         """What waits for a later time is due now; the limiter, too, has seen that time pass."""
