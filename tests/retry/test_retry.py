@@ -1,7 +1,9 @@
 """Retry: only what is known not to exist and may pass runs again, as often and as long as a new one, and then once."""
 
+import datetime as dt
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 import pytest
 import redis
@@ -11,7 +13,7 @@ from booking.states import State
 from dedupe.prune import prune_once
 from dedupe.relay import take_due
 from tests.api.checks import refused
-from tests.api.serving import Api, settings_for
+from tests.api.serving import Api, settings_for, stay
 from tests.api.work import book, lose, refuse
 from tests.booking.build import error_of
 from tests.conftest import Tenant, make_tenant
@@ -34,75 +36,6 @@ ROWS = {
     "PERMISSION_DENIED": "denied",
 }
 VALUES = dict.fromkeys(("room_type", "property", "check_in", "check_out", "field", "problem", "what"), "x")
-
-
-def test_case_42_a_cached_failure_is_told_as_such_and_runs_again_when_asked_again(chat: Chat, pms: Pms) -> None:
-    pms.fault("status", match={"operation": "create_booking"}, status=503)
-    intent = chat.call("double", key="order-17").json()
-    item = intent["items"][0]["id"]
-    chat.desk.run(item)
-    assert chat.look(intent["id"])["state"] == "pending", "in doubt: nothing is told before it is known"
-    chat.desk.later(item)
-    told = chat.look(intent["id"])
-    assert (told["outcome"], told["error"]["code"]) == ("failed", "UNAVAILABLE")
-    pms.clear_faults()
-    calls = len(pms.ledger())
-
-    same = chat.call("double", key="order-17")
-    assert (same.status_code, same.headers["idempotent-replayed"], same.json()) == (202, "true", told)
-    assert len(pms.ledger()) == calls, "the same HTTP request is answered from the record"
-
-    assert states(retried(chat, intent)) == ["queued"]
-    assert chat.work(chat.look(intent["id"]))["outcome"] == "succeeded"
-    assert chat.call("double", key="order-17").json()["outcome"] == "succeeded"
-    assert len(pms.bookings()) == 1
-
-
-def test_case_42_the_same_derived_key_runs_it_again(chat: Chat, pms: Pms) -> None:
-    first = chat.ask("double", away=True)
-    assert (first["outcome"], first["error"]["code"]) == ("failed", "UNAVAILABLE")
-    again = chat.call("double")
-    assert "idempotent-replayed" not in again.headers
-    assert (again.json()["id"], states(again.json())) == (first["id"], ["queued"])
-    assert chat.work(again.json())["outcome"] == "succeeded"
-    over = chat.call("double")
-    assert (over.headers["idempotent-replayed"], over.json()["outcome"]) == ("true", "succeeded")
-    assert len(pms.bookings()) == 1
-
-
-def test_case_63_a_retry_after_the_mend_has_every_attempt_again_keeps_the_history_and_books_once(
-    chat: Chat, pms: Pms
-) -> None:
-    pms.fault("status", match={"operation": "create_booking"}, status=500)
-    intent = chat.call("double").json()
-    item = intent["items"][0]["id"]
-    chat.desk.run(item)
-    chat.desk.later(item)
-    told = chat.look(intent["id"])
-    spent = chat.desk.row(item)
-    assert (told["error"]["code"], spent.writes) == ("UNAVAILABLE", 2), "all its writes are used up"
-    run(chat.api.engine, "UPDATE intents SET expires_at = now() - interval '1 day'")
-    change(chat.api.engine, item, "expires_at = now() - interval '1 day', failures = 9, slow = true")
-    history = chat.desk.attempts(item)
-
-    armed = retried(chat, intent)
-    assert (armed["state"], armed["error"], armed["notice"], states(armed)) == ("pending", None, None, ["queued"])
-    assert armed["items"][0]["attempts"] == len(history)
-    fresh = chat.desk.row(item)
-    assert (fresh.writes, fresh.failures, fresh.settled_at) == (0, 0, None)
-    assert timedelta(seconds=590) < the_intent(chat.api.engine, intent["id"]).left <= timedelta(seconds=600)
-    assert fresh.expires_at == the_intent(chat.api.engine, intent["id"]).expires_at
-
-    pms.clear_faults()
-    pms.fault("status", match={"operation": "create_booking"}, status=500, times=1)
-    ended = chat.work(armed)
-    assert ended["outcome"] == "succeeded", "one more failure is no end: the second write is there, too"
-    attempts = chat.desk.attempts(item)
-    assert attempts[: len(history)] == history
-    assert ended["items"][0]["attempts"] == len(attempts) > len(history)
-    assert len(pms.bookings()) == 1
-    assert states(replayed(chat, intent)) == ["succeeded"]
-    assert chat.desk.attempts(item) == attempts
 
 
 def test_each_cause_that_may_pass_runs_again_and_no_other(chat: Chat) -> None:
@@ -229,6 +162,32 @@ def test_a_known_room_runs_again_though_another_of_the_guest_is_in_doubt(chat: C
     lose(chat.api.engine, suite["items"][0]["id"])
     refused(chat.call("family"), 409, "UNKNOWN_OUTCOME")
     assert states(retried(chat, double)) == ["queued"]
+
+
+def change_dates(chat: Chat, nights: int) -> dict[str, Any]:
+    """Ask for B-1 to be moved."""
+    arrival = dt.date.fromisoformat(stay()["check_in"])
+    dates = {"check_in": str(arrival), "check_out": str(arrival + dt.timedelta(days=nights))}
+    arguments = {"reservation_id": "B-1", "guest_name": "Anna Moser", **dates}
+    body = {"tool": "change_reservation_dates", "conversation_id": "c-77", "arguments": arguments}
+    response = chat.api.submit(body)
+    assert response.status_code == 202, response.text
+    intent: dict[str, Any] = response.json()
+    return intent
+
+
+def test_what_is_in_the_way_is_told(chat: Chat) -> None:
+    unguarded(chat.api.engine)
+    first = change_dates(chat, 3)
+    refuse(chat.api.engine, first["items"][0]["id"])
+    later = change_dates(chat, 4)
+    waiting = refused(retry(chat, first["id"]), 409, "UNKNOWN_OUTCOME")
+    assert waiting.type == "urn:roomkey:problem:subject_in_doubt"
+    assert later["id"] in waiting.tool_error.message
+    book(chat.api.engine, later["items"][0]["id"])
+    stale = refused(retry(chat, first["id"]), 409, "CONFLICT")
+    assert stale.type == "urn:roomkey:problem:changed_since"
+    assert states(chat.look(first["id"])) == ["failed"]
 
 
 def test_who_may_retry_what(chat: Chat) -> None:
