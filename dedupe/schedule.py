@@ -34,10 +34,10 @@ RETURNING date
 
 
 def database_now(engine: Engine) -> dt.datetime:
-    """The database's time, aware."""
+    """The database's time, in UTC whatever zone the session has."""
     with engine.connect() as connection:
         now: dt.datetime = connection.execute(_NOW).scalar_one()
-    return now
+    return now.astimezone(dt.UTC)
 
 
 def last_date(engine: Engine, job: Job) -> dt.date | None:

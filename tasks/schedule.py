@@ -6,7 +6,7 @@ A date is asked for first and recorded then. Who dies in between has done no har
 import datetime as dt
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from booking.arguments import Hotels
 from booking.settings import Property
@@ -25,17 +25,19 @@ log = logging.getLogger("roomkey.schedule")
 
 REMINDERS = "send_checkin_reminders"
 
-#: Who asks, a hotel's id, a date of arrival -> what is asked for. Its key is the schedule's.
-AskFor = Callable[[Asking, str, dt.date], Submission]
+#: Seconds that it may wait where the tool doesn't say: longer than for somebody in a chat, until the next run at most.
+LIFETIME = 86_400.0
+
+#: Who asks, a hotel's id, a date of arrival, the calendar's key -> what is asked for.
+AskFor = Callable[[Asking, str, dt.date, str], Submission]
 
 
-def reminders_of(asking: Asking, property_id: str, arrival: dt.date) -> Submission:
+def reminders_of(asking: Asking, property_id: str, arrival: dt.date, key: str) -> Submission:
     """The reminders to all who arrive at a hotel on a date, as if a tenant's agent had asked for them."""
     tool = TOOLS[REMINDERS]
     hotels = Hotels(asking.properties, asking.now)
     arguments = tool.arguments.model_validate({"property": property_id, "date": arrival}, context=hotels)
-    assert tool.lifetime is not None  # they may wait longer than somebody in a chat would
-    return submission_of(asking, tool, arguments, None, tool.lifetime(asking, arguments))
+    return submission_of(asking, tool, arguments, ("schedule", key), LIFETIME)
 
 
 @dataclass(frozen=True)
@@ -98,8 +100,8 @@ def _runs(this: _Round, property_id: str) -> Iterator[bool]:
 
 def _ask(this: _Round, job: Job, caller: Caller, due: Due) -> bool:
     asking = Asking(caller, f"schedule:{job.property}:{due.date}", this.properties, now=this.now)
-    wanted = this.submission(asking, job.property, due.arrival)
-    intent_id, publish = _admitted(this.engine, replace(wanted, key_kind="schedule", key=_key(job, due)))
+    submission = this.submission(asking, job.property, due.arrival, _key(job, due))
+    intent_id, publish = _admitted(this.engine, submission)
     made = record(this.engine, job, due.date, intent_id)
     this.publisher.publish(publish)  # what gets no message is due at the relay
     if made:

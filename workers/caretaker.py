@@ -1,6 +1,6 @@
-"""The caretaker: relay and prune, each in a thread of its own, so that a long prune delays no item's recovery.
+"""The caretaker: relay, prune and schedule, each in a thread of its own, so that none delays an item's recovery.
 
-Any number of caretakers may run; each job shares its work by SKIP LOCKED.
+Any number of caretakers may run: relay and prune share their work by SKIP LOCKED, schedule by a row for each date.
 """
 
 import logging
@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from booking.settings import Settings
 from dedupe.engine import DatabaseAway, or_away
 from dedupe.prune import prune_once
+from dedupe.schedule import database_now
 from tasks.message import make_app, queue_names
 from tasks.publish import Publisher
 from tasks.relay import relay_once
+from tasks.schedule import schedule_once
 from workers import assemble
 
 log = logging.getLogger("roomkey.caretaker")
@@ -24,6 +26,7 @@ log = logging.getLogger("roomkey.caretaker")
 #: A relay that fails or finds little looks again this much later, seconds.
 RELAY_EVERY = 0.25
 PRUNE_EVERY = 60.0
+SCHEDULE_EVERY = 30.0
 #: Work found in one round: go on at once, there is likely more.
 FULL = 200
 #: How long a running round may take to end after the signal, seconds. What then still runs is rolled back by Postgres.
@@ -43,12 +46,14 @@ class Job:
 def serve(settings: Settings) -> None:
     """Care until SIGTERM or SIGINT. Raises `assemble.Incomplete`."""
     signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)  # waited for below; the threads inherit it
-    engine = assemble.database(settings, 2)
+    engine = assemble.database(settings, 3)
     app = make_app(assemble.broker_url(settings), 1.0, queue_names(settings.providers))
     publisher = Publisher(app, budget=5.0)
+    hotels = settings.properties
     jobs = [
         Job("relay", lambda: relay_once(engine, app, publisher), RELAY_EVERY),
         Job("prune", lambda: prune_once(engine), PRUNE_EVERY),
+        Job("schedule", lambda: schedule_once(engine, publisher, hotels, database_now(engine)), SCHEDULE_EVERY),
     ]
     with caring(jobs):
         signal.sigwait(_ENDING)
