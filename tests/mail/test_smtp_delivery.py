@@ -80,6 +80,7 @@ def test_a_recipient_that_is_refused(catcher: Caught, code: int, row: str | None
     if row is None:
         assert isinstance(outcome, NotSent)
         assert (outcome.code, outcome.cause) == (cause, f"RCPT {code} 5.1.1")
+        assert outcome.alone is (cause is ErrorCode.RATE_LIMITED), "a mailbox's own trouble holds back nobody else"
     else:
         assert outcome == Rejected(row, f"RCPT {code} 5.1.1", {"problem": "5.1.1 nobody here"})
     assert catcher.mails() == []
@@ -92,7 +93,7 @@ def test_a_message_that_is_refused_at_its_end(catcher: Caught, code: int) -> Non
     outcome = send(adapter(catcher.smtp_url))
     if code < 500:
         wanted = ErrorCode.UNAVAILABLE if code == 421 else ErrorCode.RATE_LIMITED
-        assert outcome == NotSent(f"message {code}", wanted)
+        assert outcome == NotSent(f"message {code}", wanted, alone=code != 421)
     else:
         assert outcome == Rejected("mail_refused", f"message {code}", {"problem": "no thanks"})
     assert catcher.mails() == []
