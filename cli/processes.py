@@ -38,12 +38,18 @@ def worker(
     config: Config = None,
     data: Data = FOLDER,
 ) -> None:
-    """Run items until SIGTERM; running ones are finished first."""
+    """Run items until SIGTERM; running ones are finished first.
+
+    For `--queues batch` alone the default is a few threads, at a low priority of the operating system: run bookings and
+    batches in processes of their own, so that no booking waits for a mail.
+    """
     names = [name.strip() for name in queues.split(",")]
     for name in names:
         if name not in _QUEUES:
             raise Trouble(Code.USAGE, f"--queues: {name or 'an empty name'} is none of {', '.join(_QUEUES)}")
     settings = _process_settings(config, data)
+    if threads is None and names == [Queue.BATCH.value]:
+        threads = settings.worker.batch_threads
     if threads is not None:
         settings = settings.model_copy(update={"worker": settings.worker.model_copy(update={"threads": threads})})
     from workers.worker import serve

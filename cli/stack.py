@@ -10,6 +10,7 @@ from typing import Any, Self
 from pydantic import SecretStr
 
 from booking.settings import Provider, ProviderKind, Settings
+from booking.states import Queue
 from cli.children import Process, environment, stop_all, wait_listening
 from cli.config import dump_settings, names_redis
 from cli.embedded.folder import Lock, is_free, port, write_private
@@ -188,8 +189,13 @@ class _Builder:
         self.undo.callback(forget_state, self.data)
         self.say("starting the API, workers and caretaker")
         api = self._process("api", ["api"], listens=True)
-        workers = [self._process(f"worker-{number}", ["worker"]) for number in range(1, self.count + 1)]
-        ours = [api, *workers, self._process("caretaker", ["caretaker"])]
+        now = f"{Queue.BOOKINGS},{Queue.QUARANTINE}"
+        workers = [
+            self._process(f"worker-{number}", ["worker", "--queues", now]) for number in range(1, self.count + 1)
+        ]
+        # In a process of its own, with few threads: a thousand mails must not stand in the way of one booking.
+        batch = self._process("worker-batch", ["worker", "--queues", Queue.BATCH])
+        ours = [api, *workers, batch, self._process("caretaker", ["caretaker"])]
         self.undo.callback(stop_all, ours)
         for process in ours:
             process.start()

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -43,6 +44,13 @@ class Agent:
         while intent["state"] == "pending" and time.monotonic() < end:
             answer = self._http.get(f"/v1/intents/{intent['id']}", params={"wait": 10}).raise_for_status()
             intent = answer.json()
+        return intent
+
+    def until(self, intent: dict[str, Any], settled: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """Poll until `settled` says so, or PATIENCE is over."""
+        end = time.monotonic() + PATIENCE
+        while not settled(intent) and time.monotonic() < end:
+            intent = self._http.get(f"/v1/intents/{intent['id']}", params={"wait": 1}).raise_for_status().json()
         return intent
 
     def ask_at_once(self, times: int, conversation: str, tool: str, arguments: dict[str, Any]) -> list[dict[str, Any]]:

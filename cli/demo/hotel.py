@@ -1,8 +1,11 @@
 """The hotel's side of the play: makes the simulator misbehave and reads its ledger, the truth."""
 
+from datetime import date, timedelta
 from typing import Any
 
 import httpx
+
+from cli.demo.agent import HOTEL
 
 
 class Hotel:
@@ -30,6 +33,14 @@ class Hotel:
         """The ids of the live bookings of `guest`."""
         bookings = self._http.get("/bookings").raise_for_status().json()["bookings"]
         return [one["booking_id"] for one in bookings if one["guest"]["name"] == guest and one["status"] == "confirmed"]
+
+    def arrivals(self, day: str, guests: list[tuple[str, str]]) -> list[str]:
+        """Bookings of guests (name, address) who arrive that day, as they came in by other ways; gives their ids."""
+        out = (date.fromisoformat(day) + timedelta(days=2)).isoformat()
+        named = [{"name": name, "email": email} for name, email in guests]
+        body = {"property": HOTEL, "room_type": "double", "check_in": day, "check_out": out, "guests": named}
+        ids: list[str] = self._http.post("/seed", json=body).raise_for_status().json()["booking_ids"]
+        return ids
 
     def close(self) -> None:
         """Let the control connection go."""

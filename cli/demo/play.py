@@ -7,15 +7,19 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from booking.settings import Provider, Settings
+from booking.settings import Provider, ProviderKind, Settings
 from cli.config import DEMO_HOTELS
 from cli.demo.agent import Agent
 from cli.demo.hotel import Hotel
-from cli.demo.scenes import SCENES, Row, Stage
+from cli.demo.post import Post
+from cli.demo.scenes import SCENES
+from cli.demo.stage import Row, Stage
 from cli.stack import Stack, start_stack
 
 #: Short deadlines, so that a timeout takes two seconds of the demo and a dead worker's lease seven.
 HASTY = Provider(write_deadline=2.0, read_deadline=1.0, settle_time=1.0, idle_timeout=1.0)
+#: A mail server that the catcher plays.
+POST = Provider(kind=ProviderKind.SMTP, write_deadline=2.0)
 
 
 def play(data: Path) -> int:
@@ -26,7 +30,7 @@ def play(data: Path) -> int:
     console = Console()
     folder = data / "demo"
     shutil.rmtree(folder, ignore_errors=True)
-    settings = Settings(api_port=0, providers={"pms": HASTY}, properties=DEMO_HOTELS)
+    settings = Settings(api_port=0, providers={"pms": HASTY, "mail": POST}, properties=DEMO_HOTELS)
     started = time.monotonic()
     console.print("[bold]Friday, 18:40.[/] The hotel system is slow. Starting Roomkey on real parts …")
     stack = start_stack(folder, settings, on_progress=lambda step: console.print(f"  [dim]{step}[/]"))
@@ -44,16 +48,17 @@ def play(data: Path) -> int:
 
 
 def _scenes(console: Console, stack: Stack) -> list[Row]:
-    agent, hotel = Agent(stack.api_url, stack.keys["agent"]), Hotel(stack.pms_url)
-    stage = Stage(agent, hotel, stack, say=lambda line: console.print(f"  [dim]{line}[/]"))
+    agent, hotel, post = Agent(stack.api_url, stack.keys["agent"]), Hotel(stack.pms_url), Post(stack.mail_url)
+    stage = Stage(agent, hotel, post, stack, say=lambda line: console.print(f"  [dim]{line}[/]"))
     rows = []
     for scene in SCENES:
         console.print(f"[cyan]▶[/] {scene.__doc__}")
         row = scene(stage)
-        console.print(f"  {_mark(row)} {row.outcome}, {row.bookings} in the hotel's ledger")
+        console.print(f"  {_mark(row)} {row.outcome}, {row.effects} in the ledger")
         rows.append(row)
     agent.close()
     hotel.close()
+    post.close()
     return rows
 
 
@@ -61,12 +66,12 @@ def _table(rows: list[Row]) -> Table:
     table = Table(title="Friday 18:40")
     for name in ("intent", "outcome"):
         table.add_column(name)
-    for name in ("PMS calls", "bookings in the ledger"):
+    for name in ("calls", "bookings or mails in the ledger"):
         table.add_column(name, justify="right")
     table.add_column("")
     for row in rows:
         verdict = f"[red]✗ {row.wrong}[/]" if row.wrong else "[green]✓[/]"
-        table.add_row(row.scene, row.outcome, str(row.calls), str(row.bookings), verdict)
+        table.add_row(row.scene, row.outcome, str(row.calls), str(row.effects), verdict)
     return table
 
 

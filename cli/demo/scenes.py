@@ -2,35 +2,11 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-from cli.demo.agent import PATIENCE, Agent, stay
-from cli.demo.hotel import Hotel
-from cli.stack import Stack
-
-Say = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Stage:
-    """What the scenes play on."""
-
-    agent: Agent
-    hotel: Hotel
-    stack: Stack
-    say: Say
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the closing table. `wrong` says what is not as it must be; empty: all right."""
-
-    scene: str
-    outcome: str
-    calls: int
-    bookings: int
-    wrong: str
+from cli.demo.agent import PATIENCE, stay
+from cli.demo.mails import reminders_again, thirty_reminders
+from cli.demo.stage import Row, Stage
 
 
 def one_booking(stage: Stage) -> Row:
@@ -104,6 +80,8 @@ SCENES: list[Callable[[Stage], Row]] = [
     commit_then_timeout,
     fifty_at_once,
     worker_killed,
+    thirty_reminders,
+    reminders_again,
 ]
 
 
@@ -123,7 +101,7 @@ def _same_id(stage: Stage, row: Row, guest: str, intent: dict[str, Any]) -> Row:
 
 
 def _but(row: Row, wrong: str) -> Row:
-    return Row(row.scene, row.outcome, row.calls, row.bookings, ", ".join(filter(None, [row.wrong, wrong])))
+    return Row(row.scene, row.outcome, row.calls, row.effects, ", ".join(filter(None, [row.wrong, wrong])))
 
 
 def _until(done: Callable[[], bool]) -> None:

@@ -57,7 +57,7 @@ def told(answer: dict[str, Any], number: str) -> str | None:
     known = [item for item in items if (item["result"] or {}).get("reservation_id") == number]
     if known:
         return None
-    return next(item["error"]["code"] for item in items if item["error"] and number in item["error"]["message"])
+    return next(str(item["error"]["code"]) for item in items if item["error"] and number in item["error"]["message"])
 
 
 def test_case_58_a_refused_or_delayed_recipient_stops_nobody_else(office: Office) -> None:
