@@ -35,7 +35,7 @@ class Part:
         """`answer` with these items only; all else in it stays that of the whole intent."""
         if self == WHOLE and len(answer.items) <= MOST_ITEMS:
             return answer
-        states = _STATES.get(self.which) or {State(self.which)}
+        states = _STATES[self.which] if self.which in _STATES else {State(self.which)}
         found = [item for item in answer.items if item.position > self.after and item.state in states]
         shown = found[: self.limit]
         more = shown[-1].position if len(found) > len(shown) else None
