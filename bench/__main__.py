@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.console import Console
 
-from bench import picture, report, throughput
+from bench import picture, priorities, report, throughput
 from bench.friday import plan as friday_plan
 from bench.friday import report as friday_report
 from bench.friday import run as friday
@@ -26,7 +26,7 @@ Say = Callable[[str], None]
 def main() -> int:
     """Run one scenario."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("scenario", choices=["throughput", "friday"])
+    parser.add_argument("scenario", choices=["throughput", "friday", "priorities"])
     parser.add_argument("--n", type=_count, help="throughput: intents a burst")
     parser.add_argument("--intents", type=_count, help="friday: intents on each slow evening")
     parser.add_argument("--picture", type=Path, metavar="FILE", help="friday: draw it there, as SVG")
@@ -40,7 +40,7 @@ def main() -> int:
     def say(line: str) -> None:
         progress.print(line, markup=False, highlight=False)
 
-    measure = {"throughput": _throughput, "friday": _friday}[given.scenario]
+    measure = {"throughput": _throughput, "friday": _friday, "priorities": _priorities}[given.scenario]
     return measure(given, console, say)
 
 
@@ -69,6 +69,16 @@ def _friday(given: argparse.Namespace, console: Console, say: Say) -> int:
     _written(found, given, console, friday_report.show)
     if given.picture is not None:
         given.picture.write_text(picture.draw(found))
+    return _judged(found, given, console)
+
+
+def _priorities(given: argparse.Namespace, console: Console, say: Say) -> int:
+    found = priorities.run(priorities.QUICK if given.quick else priorities.Plan(), say)
+    _written(found, given, console, priorities.show)
+    return _judged(found, given, console)
+
+
+def _judged(found: dict[str, Any], given: argparse.Namespace, console: Console) -> int:
     missed = [aim["name"] for aim in found["aims"] if not aim["met"]]
     if not missed or given.quick:
         return 0
