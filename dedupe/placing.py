@@ -90,7 +90,6 @@ class KnownItem:
     known: Known
     base: str
     epoch: int
-    fingerprint: str
     request: dict[str, Any]
     booking_id: str | None
     history: bool
@@ -98,7 +97,7 @@ class KnownItem:
     @property
     def gone(self) -> bool:
         """Known not to exist."""
-        return self.known.state in (State.FAILED, State.CANCELLED)
+        return self.known.gone
 
 
 @dataclass(frozen=True)
@@ -138,10 +137,9 @@ def known_items(connection: Connection, tenant_id: str, wanted: Sequence[Wanted]
     rows = connection.execute(_KNOWN_ITEMS, {"tenant_id": tenant_id, "bases": sorted({one.base for one in wanted})})
     return {
         row.id: KnownItem(
-            Known(row.id, row.k, State(row.state), ErrorCode(row.code) if row.code else None),
+            Known(row.id, row.k, State(row.state), ErrorCode(row.code) if row.code else None, row.fingerprint),
             row.base,
             row.epoch,
-            row.fingerprint,
             row.request,
             row.booking_id,
             row.state == State.SUPERSEDED or (row.overtaken and State(row.state) in (State.FAILED, State.CANCELLED)),
@@ -163,7 +161,8 @@ def place(wanted: Sequence[Wanted], known: Mapping[int, KnownItem], bound: Mappi
         items = by_base.get(base, [])
         fixed = {at: bound[position] for at, position in enumerate(positions) if position in bound}
         more = {at for at, position in enumerate(positions) if wanted[position].additional}
-        bindings = bind(len(positions), [item.known for item in items if not item.history], fixed, more)
+        values = [wanted[position].fingerprint for position in positions]
+        bindings = bind(len(positions), [item.known for item in items if not item.history], fixed, more, values)
         for position, binding in zip(positions, bindings, strict=True):
             found = known[binding.known.id] if binding.known else None
             epochs = [item.epoch for item in items if item.known.k == binding.k]
@@ -178,7 +177,7 @@ def _arms(item: KnownItem, wanted: Wanted) -> bool:
     if wanted.refusal is not None:
         return False
     if item.gone:
-        return item.known.may_pass or item.fingerprint != wanted.fingerprint
+        return item.known.may_pass or item.known.values != wanted.fingerprint
     return wanted.repeats and item.known.state is State.SUCCEEDED
 
 
@@ -222,7 +221,7 @@ def refuse_other_values(places: Sequence[Place]) -> None:
     """Raise Mismatch where an item that exists, or may, stands for other values than are asked for."""
     for one in places:
         item = one.item
-        if item is None or item.gone or one.arm or item.fingerprint == one.wanted.fingerprint:
+        if item is None or item.gone or one.arm or item.known.values == one.wanted.fingerprint:
             continue
         differs = differing(item.request, one.wanted.request)
         raise Mismatch("item", {"state": item.known.state.value, "booking_id": item.booking_id, "differs": differs})
