@@ -23,8 +23,8 @@ WITH conversation AS (
     SELECT :tenant_id, :conversation_id, 1
     WHERE NOT EXISTS (SELECT FROM items WHERE tenant_id = :tenant_id AND base = :base)
       AND NOT EXISTS (SELECT FROM intents WHERE tenant_id = :tenant_id AND key_kind = :key_kind AND key = :intent_key)
-      AND NOT EXISTS (SELECT FROM items WHERE guest = :guest AND tenant_id = :tenant_id AND doubted_at IS NOT NULL
-                      AND state IN ('queued', 'running', 'unknown'))
+      AND NOT EXISTS (SELECT FROM items WHERE guest = :guest AND tenant_id = :tenant_id
+                      AND (state = 'unknown' OR (doubted_at IS NOT NULL AND state IN ('queued', 'running'))))
     ON CONFLICT (tenant_id, id) DO UPDATE SET admitted = conversations.admitted + 1
         WHERE conversations.stopped_at IS NULL
     RETURNING id

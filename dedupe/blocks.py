@@ -35,16 +35,17 @@ ORDER BY i.id LIMIT 1
 """)
 
 # In doubt: a write ended as unknown, or nobody is left who could tell how it ends. One that is being written just now
-# by a living worker is not: rooms may be asked for one by one, or side by side.
+# by a living worker is not: rooms may be asked for one by one, or side by side. What is shown as unknown counts, too,
+# if its write is proven absent by now: its guest was told to wait for it, and it may be about to be written again.
 _GUEST_IN_DOUBT = _asked("""
 SELECT {asker} AS intent FROM items i
 JOIN jsonb_to_recordset(CAST(:wanted AS jsonb)) AS w(guest text, check_in date, check_out date)
   ON i.guest = w.guest AND (i.request ->> 'check_in')::date < w.check_out
   AND w.check_in < (i.request ->> 'check_out')::date
-WHERE i.tenant_id = :tenant_id AND i.doubted_at IS NOT NULL AND i.state IN ('queued', 'running', 'unknown')
-  AND (i.state = 'unknown' OR EXISTS (
+WHERE i.tenant_id = :tenant_id AND i.state IN ('queued', 'running', 'unknown')
+  AND (i.state = 'unknown' OR (i.doubted_at IS NOT NULL AND EXISTS (
       SELECT FROM attempts a WHERE a.item_id = i.id AND a.kind = 'write' AND (a.outcome = 'unknown'
-      OR (a.outcome IS NULL AND (i.lease_until IS NULL OR i.lease_until < clock_timestamp())))))
+      OR (a.outcome IS NULL AND (i.lease_until IS NULL OR i.lease_until < clock_timestamp()))))))
 ORDER BY i.id LIMIT 1
 """)
 
@@ -117,7 +118,7 @@ def refuse_blocked(connection: Connection, submission: Submission, places: Seque
 
 def _refuse_additional(connection: Connection, places: Sequence[Place]) -> None:
     for one in places:
-        if not (one.new and one.wanted.additional):
+        if not ((one.new or one.arm) and one.wanted.additional):
             continue
         before = [item for item in one.before if not item.history]
         waiting = [item for item in before if item.known.state in PENDING or item.known.state is State.UNKNOWN]
