@@ -102,10 +102,11 @@ def handoff_of(rows: Sequence[ItemRow], truncated: bool = False) -> str:
     `truncated`: there are older items than these. Mails to other guests are nothing of this conversation's guest.
     """
     told = [row for row in rows if row.effect not in (Effect.REMINDER, Effect.ARRIVALS)]
+    done = [row for row in told if row.state is State.SUCCEEDED]
     return handoff(
         owned=list(_owned(told)),
-        done=[_thing(row) for row in told if row.state is State.SUCCEEDED and row.effect in _DEEDS],
-        failed=[(_thing(row), row.error) for row in told if row.state is State.FAILED],
+        done=[_thing(row) for row in done if row.effect in _DEEDS],
+        failed=[(_thing(row), row.error) for row in told if row.state is State.FAILED and not _mended(row, done)],
         waiting=[_thing(row) for row in told if row.state in PENDING or row.state is State.UNKNOWN],
         truncated=truncated,
     )
@@ -113,6 +114,13 @@ def handoff_of(rows: Sequence[ItemRow], truncated: bool = False) -> str:
 
 #: What is told beside the bookings, once it is done.
 _DEEDS = (Effect.CANCEL, Effect.REFUND)
+
+
+def _mended(row: ItemRow, done: Sequence[ItemRow]) -> bool:
+    """Whether a later item has done to the same reservation what this one failed to do."""
+    if row.effect not in (Effect.CHANGE, Effect.CANCEL):
+        return False
+    return any(one.id > row.id and _thing(one) == _thing(row) for one in done)
 
 
 def _owned(rows: Sequence[ItemRow]) -> dict[str, ItemRow]:

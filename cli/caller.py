@@ -62,8 +62,15 @@ class Caller:
 
     def submit(self, body: Json) -> Json:
         """Hand in an intent, with one request."""
+        return self._send("/v1/intents", body)
+
+    def retry(self, intent_id: str) -> Json:
+        """Ask for the failed items of an intent again, with one request."""
+        return self._send(f"/v1/intents/{intent_id}/retry", None)
+
+    def _send(self, path: str, body: Json | None) -> Json:
         try:
-            return self._read(self._http.post("/v1/intents", json=body))
+            return self._read(self._http.post(path, json=body))
         except httpx.ConnectError as error:
             raise self._unreachable(error) from None
         except httpx.TransportError as error:

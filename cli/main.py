@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cli import access, doctor, operations, processes, submit, up
+from cli import access, batches, doctor, operations, processes, submit, up
 from cli.exits import MEANINGS, Code
 
 app = typer.Typer(
@@ -17,7 +17,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,  # they would print local variables, and some are secrets
 )
-for room in (up, doctor, submit, operations, processes, access):
+for room in (up, doctor, submit, batches, operations, processes, access):
     room.register(app)
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 #: For intents without a guest.
 _CONVERSATION = "cli"
 
+IntentId = Annotated[str, typer.Argument(help="As `submit` printed it.")]
 Wait = Annotated[bool, typer.Option("--wait", help="Show progress until it is done.")]
 
 
@@ -55,22 +56,27 @@ def submit(
     body = _from_file(file, options) if file else _from_options(options)
     if conversation or "conversation_id" not in body:
         body["conversation_id"] = conversation or _conversation(body)
-    caller = _caller(config, data, as_json)
-    _finish(caller, caller.submit(body), wait, as_json)
+    caller = make_caller(config, data, as_json)
+    finish(caller, caller.submit(body), wait, as_json)
 
 
 def status(
-    intent_id: Annotated[str, typer.Argument(help="As `submit` printed it.")],
+    intent_id: IntentId,
     wait: Wait = False,
     config: Config = None,
     data: Data = FOLDER,
     as_json: Json = False,
 ) -> None:
     """Show what became of an intent."""
+    caller = make_caller(config, data, as_json)
+    finish(caller, caller.poll(checked_id(intent_id)), wait, as_json)
+
+
+def checked_id(intent_id: str) -> str:
+    """The id, or Trouble where it can't be one."""
     if not intent_id.replace("_", "").isalnum():
         raise Trouble(Code.USAGE, "INTENT_ID: must be an id as `submit` printed it, e.g. int_0f3a")
-    caller = _caller(config, data, as_json)
-    _finish(caller, caller.poll(intent_id), wait, as_json)
+    return intent_id
 
 
 def _from_file(file: Path, options: dict[str, str | None]) -> dict[str, Any]:
@@ -106,13 +112,14 @@ def _conversation(body: dict[str, Any]) -> str:
     return f"{_CONVERSATION}-{hashlib.sha256(email.strip().casefold().encode()).hexdigest()[:12]}"
 
 
-def _caller(config: Path | None, data: Path, as_json: bool) -> "Caller":
+def make_caller(config: Path | None, data: Path, as_json: bool) -> "Caller":
+    """Who speaks to the API for a command."""
     from cli.caller import Caller, api_key, api_url
 
     return Caller(api_url(config, data), api_key(data), as_json=as_json)
 
 
-def _finish(caller: "Caller", intent: dict[str, Any], wait: bool, as_json: bool) -> None:
+def finish(caller: "Caller", intent: dict[str, Any], wait: bool, as_json: bool) -> None:
     """Wait if asked to, print, and end with the outcome's exit code. What is still pending is no failure."""
     from cli.intent_view import show, summary
     from cli.screen import err, print_json
