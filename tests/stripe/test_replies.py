@@ -130,6 +130,8 @@ def test_words_that_are_no_line_are_not_told(message: Any) -> None:
         (307, REFUND),
         (308, error(param="amount")),
         (404, error(code="parameter_missing")),
+        (409, error(code="resource_missing")),
+        (500, error(code="resource_missing")),
     ],
 )
 def test_what_no_rule_names_is_unknown(status: int, said: Any) -> None:
@@ -195,6 +197,7 @@ def test_what_is_left_of_a_payment() -> None:
         {"latest_charge": CHARGE},  # not expanded: it doesn't tell what was given back
         {"latest_charge": OF_CHARGE | {"amount_refunded": 1801}},
         {"latest_charge": OF_CHARGE | {"amount_refunded": None}},
+        {"latest_charge": OF_CHARGE | {"amount_captured": -1, "amount_refunded": -5}},
         {"latest_charge": OF_CHARGE | {"amount_captured": "1800"}},
         {"latest_charge": OF_CHARGE | {"amount_captured": 10**15}},
         {"error": {}},
@@ -213,6 +216,7 @@ def test_a_payment_that_is_not_there_is_not_found() -> None:
     assert (outcome.row, outcome.values) == ("not_found", {"what": "The payment"})
     assert isinstance(payment(402, error("card_error")), Unknown)
     assert isinstance(payment(500), Unknown)
+    assert isinstance(payment(500, error(code="resource_missing")), Unknown)
 
 
 def test_a_currency_that_is_counted_in_two_ways_needs_a_person() -> None:
