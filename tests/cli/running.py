@@ -61,7 +61,7 @@ class Up:
         return (self.folder / "up.txt").read_text()
 
     def family(self) -> dict[str, psutil.Process]:
-        """Everything it has started, by name: api, worker, caretaker, simulator, mailcatcher, postgres, valkey."""
+        """Everything it has started, by name: api, worker, worker-batch, caretaker, simulator, mailcatcher, servers."""
         return {_name(child): child for child in psutil.Process(self.process.pid).children() if not ended(child)}
 
     def end(self, number: signal.Signals) -> int:
@@ -108,5 +108,6 @@ def ended(process: psutil.Process) -> bool:
 def _name(process: psutil.Process) -> str:
     words = process.cmdline() or ["ended"]  # between its end and our look it has no command line
     if "cli.main" in words:
-        return words[words.index("cli.main") + 1]
+        name = words[words.index("cli.main") + 1]
+        return f"{name}-batch" if words[-1] == "batch" else name
     return Path(words[0]).name.removesuffix("-server")

@@ -36,7 +36,7 @@ def words(**changed: str) -> list[str]:
 
 
 def test_what_is_named_is_not_started(up: Up, named: dict[str, str]) -> None:
-    assert set(up.family()) == {"api", "worker", "caretaker", "simulator", "mailcatcher"}
+    assert set(up.family()) == {"api", "worker", "worker-batch", "caretaker", "simulator", "mailcatcher"}
     assert not (up.folder / ".roomkey" / "postgres").exists()
     for process in up.family().values():
         assert not any(secret in " ".join(process.cmdline()) for secret in named.values()), "everyone may read it"

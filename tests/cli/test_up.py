@@ -10,7 +10,7 @@ from tests.cli.running import ended, reachable_folder, roomkey, running_up, star
 from tests.conftest import Servers
 from tests.waiting import eventually
 
-ALL = {"api", "worker", "caretaker", "simulator", "mailcatcher", "postgres", "valkey"}
+ALL = {"api", "worker", "worker-batch", "caretaker", "simulator", "mailcatcher", "postgres", "valkey"}
 
 
 def test_a_kill_leaves_nothing_behind_and_ctrl_c_stops_in_order() -> None:
@@ -28,9 +28,9 @@ def test_a_kill_leaves_nothing_behind_and_ctrl_c_stops_in_order() -> None:
             up.process.send_signal(signal.SIGINT)
             gone = _in_order(family)
             assert up.process.wait(10) == 0
-            assert set(gone[:3]) == {"api", "worker", "caretaker"}
-            assert set(gone[3:5]) == {"simulator", "mailcatcher"}
-            assert gone[5:] == ["valkey", "postgres"]
+            assert set(gone[:4]) == {"api", "worker", "worker-batch", "caretaker"}
+            assert set(gone[4:6]) == {"simulator", "mailcatcher"}
+            assert gone[6:] == ["valkey", "postgres"]
             assert up.output.endswith("stopped\n")
             assert not (folder / ".roomkey" / "state.json").exists()
 
@@ -44,7 +44,7 @@ def test_an_interrupted_start_is_undone() -> None:
         eventually(lambda: all(ended(process) for process in below), within=15)  # initdb tidies up at its own pace
 
 
-_STOPPING = ["api", "worker", "caretaker", "simulator", "mailcatcher", "valkey", "postgres"]
+_STOPPING = ["api", "worker", "worker-batch", "caretaker", "simulator", "mailcatcher", "valkey", "postgres"]
 
 
 def _in_order(family: dict[str, psutil.Process]) -> list[str]:
