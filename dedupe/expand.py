@@ -13,6 +13,9 @@ from dedupe.placing import Owner, Place, known_items, place, store
 from dedupe.settle import settle_within
 from dedupe.submission import Wanted
 
+#: Mails of one statement: no statement may come near the time that the database allows it.
+AT_ONCE = 1000
+
 # Two expansions for the same day, of two conversations or workers, come one after the other: the second finds the mails
 # of the first. Then the claim: whoever lost it adds nothing.
 _LOCK = text("SELECT pg_advisory_xact_lock(7266395, hashtext(:name))")
@@ -62,7 +65,9 @@ def _add(connection: Connection, item: Item, owner: Owner, wanted: Sequence[Want
     if not wanted:
         return []
     places = place(wanted, known_items(connection, owner.tenant_id, wanted), {})
-    ids, _ = store(connection, owner, places)
+    ids: dict[int, int] = {}
+    for first in range(0, len(places), AT_ONCE):
+        ids |= store(connection, owner, places[first : first + AT_ONCE])[0]
     values: dict[str, Any] = {"parent": item.id, "ids": [ids[one.position] for one in places]}
     connection.execute(_LINK_CHILDREN, values)
     connection.execute(_KEEP, values)
