@@ -1,0 +1,5 @@
+"""The same chat as for the guards."""
+
+from tests.guards.conftest import chat
+
+__all__ = ["chat"]
