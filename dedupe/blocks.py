@@ -112,8 +112,9 @@ def refuse_blocked(connection: Connection, submission: Submission, places: Seque
     refuse_open(connection, submission.tenant_id, _subjects(one.wanted for one in begin), bound)
     new_stays = [one for one in begin if one.new and one.wanted.guest]
     _refuse_guest_in_doubt(connection, submission, new_stays)
-    if submission.refuse_duplicates and new_stays:
-        _refuse_twin(connection, submission, new_stays)
+    stays = [one for one in begin if one.wanted.stay]
+    if submission.refuse_duplicates and stays:
+        _refuse_twin(connection, submission, stays)
 
 
 def _refuse_additional(connection: Connection, places: Sequence[Place]) -> None:

@@ -1,5 +1,6 @@
 """What an agent sends when it asks again: rooms in any order, whole or one by one; and what it is given."""
 
+import datetime as dt
 import json
 from collections import Counter
 from typing import Any
@@ -16,6 +17,13 @@ from tests.pms import Pms
 GROUP = ("double", "double", "single", "suite")
 
 Answer = dict[str, Any]
+
+_ARRIVAL = dt.date.fromisoformat(stay()["check_in"])
+
+
+def stay_on(first: int, last: int) -> dict[str, str]:
+    """Dates: from so many days after the usual arrival to so many. The usual stay is 0 to 2."""
+    return {"check_in": str(_ARRIVAL + dt.timedelta(first)), "check_out": str(_ARRIVAL + dt.timedelta(last))}
 
 
 def submit(

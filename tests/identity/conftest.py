@@ -1,11 +1,8 @@
 """The chat of the guards, whose agent may ask as often as it likes; and a worker whose hotel system takes no keys."""
 
-import json
-
 import pytest
 
 from booking.settings import Guards, TenantSettings
-from dedupe.engine import Engine
 from tests.dedupe.rows import run
 from tests.guards.chat import Chat
 from tests.guards.conftest import chat as chat
@@ -15,21 +12,23 @@ from tests.tasks.desk import SHORT, Desk
 __all__ = ["chat"]
 
 #: Higher than any test here gets.
-PATIENT = TenantSettings(guards=Guards(same_call_failures=100, unavailable=100))
+UNGUARDED = Guards(same_call_failures=100, unavailable=100)
 
 
 @pytest.fixture
-def patient(chat: Chat, engine: Engine) -> Chat:
+def patient(chat: Chat) -> Chat:
     """The chat without guards: it is the asking again that is looked at."""
-    run(engine, "UPDATE tenants SET settings = CAST(:to AS jsonb)", to=PATIENT.model_dump_json())
-    return chat
+    return with_settings(chat, TenantSettings(guards=UNGUARDED))
 
 
 @pytest.fixture
-def strict(chat: Chat, engine: Engine) -> Chat:
+def strict(chat: Chat) -> Chat:
     """The chat of a tenant that wants no second stay out of another conversation."""
-    settings = json.dumps({"refuse_duplicates": True})
-    run(engine, "UPDATE tenants SET settings = CAST(:to AS jsonb)", to=settings)
+    return with_settings(chat, TenantSettings(guards=UNGUARDED, refuse_duplicates=True))
+
+
+def with_settings(chat: Chat, settings: TenantSettings) -> Chat:
+    run(chat.api.engine, "UPDATE tenants SET settings = CAST(:to AS jsonb)", to=settings.model_dump_json())
     return chat
 
 

@@ -1,6 +1,5 @@
 """While a booking is in doubt, its guest gets no other for the same nights: that would be the second."""
 
-import datetime as dt
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -16,18 +15,12 @@ from tests.api.work import start
 from tests.conftest import make_tenant
 from tests.dedupe.rows import count, pass_time, seen
 from tests.guards.chat import Chat
-from tests.identity.asking import Answer, blocked, booking_ids, done, item_ids, made, rooms, states, submit
+from tests.identity.asking import Answer, blocked, booking_ids, done, item_ids, made, rooms, states, stay_on, submit
 from tests.pms import Pms
 from tests.tasks.desk import QUIET, Desk
 
 CREATE = {"operation": "create_booking"}
 FIND = {"operation": "find"}
-ARRIVAL = dt.date.fromisoformat(stay()["check_in"])
-
-
-def on(first: int, last: int) -> dict[str, str]:
-    """From so many days after the arrival to so many; the stay in doubt is 0 to 2."""
-    return {"check_in": str(ARRIVAL + dt.timedelta(first)), "check_out": str(ARRIVAL + dt.timedelta(last))}
 
 
 def in_doubt(chat: Chat, pms: Pms, worker: Desk, *, shown: bool) -> Answer:
@@ -57,9 +50,9 @@ def anna(name: str) -> dict[str, dict[str, str]]:
 ESCAPES: list[dict[str, Any]] = [
     {"room_type": "suite"},
     {"room_type": "suite", "property": "AKL"},
-    on(1, 3),
-    on(-1, 1),
-    on(-3, 5),
+    stay_on(1, 3),
+    stay_on(-1, 1),
+    stay_on(-3, 5),
     {"room_type": "single", **anna("ANNA MOSER")},
     {"room_type": "single", **anna("  anna \u00a0 moser ")},
     {"room_type": "single", **anna("\uff21\uff4e\uff4e\uff41 \uff2d\uff4f\uff53\uff45\uff52")},
@@ -80,13 +73,13 @@ def test_nothing_new_is_booked_for_the_same_guest_and_overlapping_nights(patient
     blocked(submit(chat, "create_booking", stay(), conversation="c-78"))
     blocked(submit(chat, "create_booking", stay(room_type="suite"), key="own"))
     blocked(rooms(chat, {}, {}))
-    blocked(rooms(chat, {"room_type": "suite", **on(10, 12)}, {"room_type": "suite"}))
+    blocked(rooms(chat, {"room_type": "suite", **stay_on(10, 12)}, {"room_type": "suite"}))
     assert count(chat.api.engine, "items") == count(chat.api.engine, "intents") == 1
 
 
 def test_what_does_not_overlap_or_is_of_somebody_else_passes(patient: Chat, doubtful: Answer, pms: Pms) -> None:
     chat = patient
-    for other in (on(2, 4), on(-2, 0), anna("Hanna Moser"), anna("AnnaMoser")):
+    for other in (stay_on(2, 4), stay_on(-2, 0), anna("Hanna Moser"), anna("AnnaMoser")):
         assert submit(chat, "create_booking", stay(**other)).status_code == 202, other
     stranger = make_tenant(chat.api.engine, "other").agent
     assert submit(chat, "create_booking", stay(room_type="suite"), by=stranger).status_code == 202
