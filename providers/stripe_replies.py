@@ -222,9 +222,10 @@ def _made(entry: dict[str, Any], payment_id: str) -> tuple[str, int, str]:
 
 def _of_payment(entry: Any, payment_id: str) -> dict[str, Any]:
     """`entry`, if it is a refund of this payment. Raises ValueError."""
-    if _is(entry, "refund").get(paid_by(payment_id)) != payment_id:
+    refund = _is(entry, "refund")
+    if refund.get(paid_by(payment_id)) != payment_id:
         raise ValueError("a refund of another payment")
-    return entry
+    return refund
 
 
 def _reference(entry: dict[str, Any]) -> object:
