@@ -66,7 +66,8 @@ class Provider(Section):
     read_deadline: Seconds = 2.5
     settle_time: Seconds = 30.0
     idle_timeout: Seconds = 10.0
-    absence_provable: bool = True
+    #: Whether a look-up that finds nothing proves anything; None: as its kind usually is (a hotel system yes, Stripe no).
+    absence_provable: bool | None = None
     key_life: timedelta = timedelta(hours=24)
     #: Calls at once and calls a second that it bears, over all our processes; None: nothing declared.
     max_concurrent: Annotated[int | None, Field(ge=1, le=10_000)] = None

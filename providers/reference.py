@@ -55,7 +55,7 @@ def capabilities_of(provider: Provider) -> Capabilities:
         key_survives_errors=keyed,
         reference_match=ReferenceMatch.EXACT if looks_up else ReferenceMatch.NONE,
         settle_time=timedelta(seconds=provider.settle_time),
-        absence_provable=provider.absence_provable and looks_up,
+        absence_provable=provider.absence_provable is not False and looks_up,
         write_deadline=provider.write_deadline,
         read_deadline=provider.read_deadline,
         idle_timeout=timedelta(seconds=provider.idle_timeout),

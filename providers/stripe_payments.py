@@ -66,7 +66,8 @@ def _capabilities(provider: Provider) -> Capabilities:
         key_survives_errors=True,
         reference_match=ReferenceMatch.EXACT,
         settle_time=timedelta(seconds=provider.settle_time),
-        absence_provable=provider.absence_provable,
+        # Stripe may still finish what it answered with a 500: only who declares it takes absence for proof.
+        absence_provable=provider.absence_provable is True,
         write_deadline=provider.write_deadline,
         read_deadline=provider.read_deadline,
         idle_timeout=timedelta(seconds=provider.idle_timeout),

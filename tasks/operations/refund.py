@@ -72,7 +72,7 @@ class Repayment:
 
     def check(self, payments: Payments, line: Line, item: Item, begun_at: datetime) -> Finding:
         """Look at the payment before the first write; after it, for the refund."""
-        if not item.sends and payments.capabilities.shows:
+        if not item.sends and self.effect in payments.capabilities.shows:
             return _before(item, payments.get_payment(line, item.request["payment_id"]), begun_at)
         found = payments.find_refunds(line, item.request["payment_id"], item.reference)
         if not isinstance(found, list):

@@ -211,16 +211,19 @@ def test_an_unusable_url_is_refused_at_the_start() -> None:
 
 def test_each_mode_declares_what_it_can_do() -> None:
     keyed = Capabilities(
-        keyed=frozenset({"booking"}),
+        keyed=frozenset({"booking", "change", "cancel", "refund"}),
         key_life=timedelta(hours=24),
         key_locks=True,
         key_survives_errors=True,
         reference_match=ReferenceMatch.EXACT,
         absence_provable=True,
+        shows=frozenset({"change", "cancel"}),
     )
-    lookup_only = Capabilities(reference_match=ReferenceMatch.EXACT, absence_provable=True)
+    lookup_only = Capabilities(
+        reference_match=ReferenceMatch.EXACT, absence_provable=True, shows=frozenset({"change", "cancel"})
+    )
     assert capabilities_of(Provider()) == keyed
     assert capabilities_of(Provider(mode=Mode.LOOKUP_ONLY)) == lookup_only
-    assert capabilities_of(Provider(mode=Mode.BLIND)) == Capabilities()
+    assert capabilities_of(Provider(mode=Mode.BLIND)) == Capabilities(shows=lookup_only.shows)
     assert capabilities_of(Provider(absence_provable=False)) == replace(keyed, absence_provable=False)
     assert capabilities_of(Provider(settle_time=7, read_deadline=1)).settle_time == timedelta(seconds=7)
