@@ -3,7 +3,6 @@
 import random
 from collections import Counter
 from itertools import permutations
-from typing import Any
 
 import pytest
 
@@ -106,22 +105,32 @@ def test_two_that_were_missing_are_both_in_the_fix_line_and_nothing_else_is(chat
     all_four(pms)
 
 
-NOTES = ("a cot", "ground floor")
+WISHES: list[Answer] = [{"notes": "a cot"}, {"notes": "ground floor", "adults": 1}]
 
 
-@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 @pytest.mark.parametrize("tool", ["book_rooms", "create_booking"])
-def test_identical_rooms_with_wishes_of_their_own_are_told_apart_by_them(
-    chat: Chat, pms: Pms, tool: str, order: tuple[int, int]
-) -> None:
+def test_identical_rooms_with_wishes_of_their_own_are_told_apart_by_them(chat: Chat, pms: Pms, tool: str) -> None:
     """Notes are no part of what makes it the same room; but whoever asks again for one means that one."""
-    wishes: list[dict[str, Any]] = [{"notes": note} for note in NOTES]
-    first = done(chat, rooms(chat, *wishes))
-    if tool == "book_rooms":
-        again = item_ids(done(chat, rooms(chat, *(wishes[at] for at in order))))
-    else:
-        again = [item_ids(done(chat, submit(chat, tool, stay(**wishes[at]))))[0] for at in order]
-    assert again == [item_ids(first)[at] for at in order]
+    first = item_ids(done(chat, rooms(chat, *WISHES)))
+    for order in ([0, 1], [1, 0]):
+        if tool == "book_rooms":
+            again = item_ids(done(chat, rooms(chat, *(WISHES[at] for at in order))))
+        else:
+            again = [item_ids(done(chat, submit(chat, tool, stay(**WISHES[at]))))[0] for at in order]
+        assert again == [first[at] for at in order]
+    assert made(pms) == 2
+
+
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+def test_of_two_with_wishes_of_their_own_the_sold_out_one_is_booked_as_it_was_wished(
+    chat: Chat, pms: Pms, order: list[int]
+) -> None:
+    pms.set_rooms("BER", "double", 1)
+    first = done(chat, rooms(chat, *WISHES))
+    pms.set_rooms("BER", "double", 1)
+    again = done(chat, rooms(chat, *(WISHES[at] for at in order)))
+    assert item_ids(again) == [item_ids(first)[at] for at in order]
+    assert sorted(booking["notes"] for booking in pms.bookings()) == ["a cot", "ground floor"]
     assert made(pms) == 2
 
 

@@ -62,21 +62,20 @@ def test_with_a_key_and_without_one_it_is_one_booking(
     assert made(pms) == 2
 
 
-@pytest.mark.parametrize("row", ROWS)
-def test_asked_again_what_may_pass_runs_again_and_a_key_of_ones_own_repeats_the_answer(patient: Chat, row: str) -> None:
+def test_asked_again_what_may_pass_runs_again_and_a_key_of_ones_own_repeats_the_answer(patient: Chat) -> None:
     chat = patient
-    passes = error_of(row, **VALUES).code in MAY_PASS
-    first = chat.call("double", key="order-17").json()
-    [item] = item_ids(first)
-    refuse(chat.api.engine, item, row, **VALUES)
-    replayed = chat.call("double", key="order-17")
-    assert (replayed.headers["idempotent-replayed"], states(replayed.json())) == ("true", ["failed"])
-    again = chat.call("double")
-    assert item_ids(again.json()) == item_ids(first)
-    assert states(again.json()) == (["queued"] if passes else ["failed"])
-    if not passes:
-        assert again.json()["error"]["code"] == replayed.json()["error"]["code"]
-        assert states(rooms(chat, {}).json()) == ["failed"]
+    for row in ROWS:
+        passes = error_of(row, **VALUES).code in MAY_PASS
+        first = chat.call("double", key=f"order {row}", conversation=f"c-{row}").json()
+        [item] = item_ids(first)
+        refuse(chat.api.engine, item, row, **VALUES)
+        replayed = chat.call("double", key=f"order {row}", conversation=f"c-{row}")
+        assert (replayed.headers["idempotent-replayed"], states(replayed.json())) == ("true", ["failed"])
+        again = chat.call("double", conversation=f"c-{row}")
+        assert (item_ids(again.json()), states(again.json())) == ([item], ["queued" if passes else "failed"]), row
+        if not passes:
+            assert again.json()["error"]["code"] == replayed.json()["error"]["code"]
+            assert states(rooms(chat, {}, conversation=f"c-{row}").json()) == ["failed"]
 
 
 def test_another_key_asks_anew_and_runs_it_again(chat: Chat) -> None:

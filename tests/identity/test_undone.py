@@ -69,8 +69,7 @@ def test_in_other_words_it_is_booked_again_and_the_first_intent_still_says_that_
     assert made(pms) == 2
 
 
-@pytest.mark.parametrize("which", [0, 1])
-@pytest.mark.parametrize("key", [None, "again"])
+@pytest.mark.parametrize(("which", "key"), [(0, None), (1, "again")])
 def test_of_two_identical_rooms_the_cancelled_one_is_booked_again(
     chat: Chat, pms: Pms, which: int, key: str | None
 ) -> None:
