@@ -28,15 +28,14 @@ from booking.states import DeadLetter, Kind, State
 from dedupe.items import AUDIT_SECONDS, Item
 from tasks.decisions import READ_BACKOFF, READ_LEAST, READ_TRIES, Again, Call, Decision, Give, Later, Park, Settle
 from tasks.waits import (
-    HELD_BACK_SPREAD,
-    LOOK_AGAIN,
-    LOOK_AGAIN_MOST,
     MISCONFIGURED_SECONDS,
     SHOW_UNKNOWN_AFTER,
     backoff,
-    chance_of,
     doubt_age,
+    held_back_wait,
     key_live,
+    look_again_wait,
+    not_sent_wait,
     quiet_at,
     shown_state,
     unknown_wait,
@@ -117,6 +116,8 @@ def _after_check(outcome: Outcome | Finding, item: Item, caps: Capabilities, now
             return Settle(State.SUCCEEDED, result=result, letters=_duplicates(item, outcome), audit=_audit(item, caps))
         case Mismatched(cause):
             return _mismatched(item, caps, cause)
+        case Rejected(_, cause) if caps.looks_first:  # what it changes is not there, or not theirs, any more
+            return _mismatched(item, caps, cause)
         case Absent(begun_at):
             return _absent(item, caps, now, begun_at)
         case NotSent() | Unknown():
@@ -155,12 +156,14 @@ def _may_write(item: Item, now: datetime) -> bool:
 
 def _start(item: Item, caps: Capabilities, now: datetime) -> Decision:
     if item.state in SETTLED:
-        # What a later item has changed tells nothing of this one any more.
-        return Call(Kind.CHECK) if caps.can_look_up and not item.overtaken else _rest(item)
+        # What a later item has changed tells nothing of this one any more; a reference goes on telling.
+        overtaken = item.overtaken and caps.reads_back
+        return Call(Kind.CHECK) if caps.can_look_up and not overtaken else _rest(item)
     if item.doubts:
         again = key_live(item, caps, now) and _may_write(item, now) and not item.refusal
-        if again and (item.failures or not caps.can_look_up):
+        if again and ((item.failures and not caps.reads_back) or not caps.can_look_up):
             # Under a live key the write itself is the best look-up, where looking up told nothing or is not possible.
+            # Of what others may change, too, only reading tells whether they have: theirs must not be written over.
             return Call(Kind.WRITE, same_key=True)
         if caps.can_look_up:
             return Call(Kind.CHECK)
@@ -199,21 +202,16 @@ def _rejected(item: Item, caps: Capabilities, now: datetime, error: ToolError) -
 
 
 def _not_sent(item: Item, caps: Capabilities, now: datetime, outcome: NotSent) -> Decision:
-    row = "rate_limited" if outcome.code is ErrorCode.RATE_LIMITED else "unavailable"
-    error = tool_error(row, **words(item.effect))
-    wait = max(backoff(item), outcome.retry_after or 0.0)
+    wait = not_sent_wait(item, caps, now, outcome.retry_after)
     if item.doubts:
-        wait = max(wait, until(quiet_at(item, caps, now), now))
         return Later(wait, shown_state(item, now), told_nothing=True)
-    # Never beyond its time: it is then settled at once, not told late.
-    wait = min(wait, until(item.expires_at, now))
-    return Later(wait, State.QUEUED, error=error, told_nothing=True)
+    row = "rate_limited" if outcome.code is ErrorCode.RATE_LIMITED else "unavailable"
+    return Later(wait, State.QUEUED, error=tool_error(row, **words(item.effect)), told_nothing=True)
 
 
 def _held_back(item: Item, now: datetime, outcome: HeldBack) -> Later:
-    """Nothing was tried and nothing is spent. Spread out, so that not all who wait come back at the same instant."""
-    # A limit hands out slots one after the other: they need no more than to be apart from a clock's tick.
-    wait = outcome.wait + chance_of(item) * (HELD_BACK_SPREAD if outcome.sick else 0.3)
+    """Nothing was tried and nothing is spent."""
+    wait = held_back_wait(item, outcome)
     if item.state in SETTLED:
         return _audit_later(item, wait)
     if not item.doubts:
@@ -248,10 +246,7 @@ def _look_again(item: Item, caps: Capabilities, now: datetime, outcome: NotSent 
     throttled = isinstance(outcome, NotSent) and outcome.code is ErrorCode.RATE_LIMITED
     if not throttled and doubt_age(item, now) >= SHOW_UNKNOWN_AFTER:
         return Park(DeadLetter.UNKNOWN_OUTCOME, f"look-ups tell nothing: {outcome.cause}", unknown_wait(item, now))
-    wait = max(min(LOOK_AGAIN * (item.failures + 1), LOOK_AGAIN_MOST), outcome.retry_after or 0.0)
-    if item.failures and not caps.honours_key(item.effect):
-        # Before quiet time only a find would tell anything; twice asked in vain, the next may as well prove absence.
-        wait = max(wait, until(quiet_at(item, caps, now), now))
+    wait = look_again_wait(item, caps, now, outcome.retry_after)
     return Later(wait, shown_state(item, now), told_nothing=not throttled)
 
 

@@ -4,6 +4,7 @@ import random
 from datetime import datetime, timedelta
 
 from booking.capabilities import Capabilities
+from booking.outcomes import HeldBack
 from booking.states import State
 from dedupe.items import Item
 
@@ -67,6 +68,30 @@ def until(moment: datetime, now: datetime) -> float:
 def backoff(item: Item) -> float:
     """Seconds before the next try of one that reached nobody: full jitter."""
     return chance_of(item) * min(BACKOFF * 2.0 ** min(item.failures + 1, 10), BACKOFF_MOST)
+
+
+def not_sent_wait(item: Item, caps: Capabilities, now: datetime, asked: float | None) -> float:
+    """Seconds before the next try of one that reached nobody. `asked`: the provider's wish."""
+    wait = max(backoff(item), asked or 0.0)
+    if item.doubts:
+        return max(wait, until(quiet_at(item, caps, now), now))
+    # Never beyond its time: it is then settled at once, not told late.
+    return min(wait, until(item.expires_at, now))
+
+
+def look_again_wait(item: Item, caps: Capabilities, now: datetime, asked: float | None) -> float:
+    """Seconds before the next look-up after one that told nothing. `asked`: the provider's wish."""
+    wait = max(min(LOOK_AGAIN * (item.failures + 1), LOOK_AGAIN_MOST), asked or 0.0)
+    if item.failures and not caps.honours_key(item.effect):
+        # Before quiet time only a find would tell anything; twice asked in vain, the next may as well prove absence.
+        wait = max(wait, until(quiet_at(item, caps, now), now))
+    return wait
+
+
+def held_back_wait(item: Item, outcome: HeldBack) -> float:
+    """Seconds before the next try of one that was held back: not all who wait come back at the same instant."""
+    # A limit hands out slots one after the other: they need no more than to be apart from a clock's tick.
+    return outcome.wait + chance_of(item) * (HELD_BACK_SPREAD if outcome.sick else 0.3)
 
 
 def chance_of(item: Item) -> float:

@@ -1,0 +1,26 @@
+"""Houses at the session's hotel system, and chats at a real API."""
+
+from collections.abc import Callable
+
+import pytest
+
+from booking.settings import TenantSettings
+from dedupe.engine import Engine
+from dedupe.tenants import create_tenant
+from tasks.wake import redis_client
+from tests.changes.house import House
+from tests.dedupe.rows import CALLER
+from tests.pms import Pms
+from tests.tasks.desk import Desk
+
+
+@pytest.fixture
+def house(engine: Engine, pms: Pms, redis_url: str) -> Callable[..., House]:
+    """Make a house: `house(mode, **capabilities)`."""
+    create_tenant(engine, CALLER.tenant_id, TenantSettings())
+
+    def make(mode: str = "keyed", **changes: object) -> House:
+        pms.set_mode(mode)
+        return House(Desk.at(engine, pms, redis_client(redis_url), mode, **changes))
+
+    return make
