@@ -42,11 +42,16 @@ _DONE = text(
     )
 )
 
-# The newest first, one more than is given: if it comes, there are older ones.
+# The newest first, one more than is given: if it comes, there are older ones. An effect of the whole tenant, a refund,
+# was perhaps first asked for in another conversation. Where an intent is pruned, its items still tell the conversation.
 _CONVERSATION = text("""
 SELECT 0 AS position, i.id AS item_id, i.key AS item_key, i.effect, i.state, i.result, i.error, i.attempts, i.slow,
        i.request
-FROM items i WHERE i.tenant_id = :tenant_id AND i.conversation_id = :conversation_id ORDER BY i.id DESC LIMIT :most + 1
+FROM items i WHERE i.id IN (
+    SELECT id FROM items WHERE conversation_id = :conversation_id AND tenant_id = :tenant_id
+    UNION SELECT l.item_id FROM intents n JOIN links l ON l.intent_id = n.id
+    WHERE n.conversation_id = :conversation_id AND n.tenant_id = :tenant_id)
+ORDER BY i.id DESC LIMIT :most + 1
 """)
 
 _ITEMS = TypeAdapter(list[ItemRow])
