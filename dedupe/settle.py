@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Engine, TextClause, text
 
 from booking.states import State
 from dedupe.items import AUDIT_SECONDS, Begun, Closing, Item, Move, Settled
+from dedupe.placing import OVERTAKEN
 
 # The row is locked first, so that `before` is what the move really starts from. A settled success never changes.
 # The letters: those the decision asks for; a success that was told as a failure; a second success with another id.
@@ -18,8 +19,7 @@ from dedupe.items import AUDIT_SECONDS, Begun, Closing, Item, Move, Settled
 # shown as unknown, the verdict, even if the item has been written again meanwhile; late success; duplicates.
 _SETTLE = """
 WITH {closing}, before AS (
-    SELECT id, tenant_id, state, shown_unknown, provider_id, token, rev, lease_until, effect, provider, subject,
-           request
+    SELECT id, tenant_id, state, shown_unknown, provider_id, token, rev, lease_until
     FROM items WHERE id = :id FOR UPDATE
 ), moved AS (
     UPDATE items i SET
@@ -75,24 +75,28 @@ SELECT EXISTS (SELECT FROM moved) AS moved, ARRAY(SELECT DISTINCT intent_id FROM
 """
 
 # A cancelled reservation undoes its booking and all changes of it; other dates undo those before. What was undone may
-# be asked for again. A moved booking lives on under its new dates: that is what its guest owns, and what is told.
-_UNDOING = """, undone_changes AS (
+# be asked for again. A moved booking lives on under its new dates: that is what its guest owns, and what is told. Proof
+# of an older item, which an audit may bring after a newer one was asked for, undoes nothing: `last` is empty then.
+_UNDOING = """, last AS (
+    SELECT i.id, i.tenant_id, i.provider, i.subject, i.effect, i.request
+    FROM items i, moved WHERE i.id = moved.id AND :proven AND NOT {overtaken}
+), undone_changes AS (
     UPDATE items u SET state = 'superseded', superseded_by = b.id, rev = u.rev + 1
-    FROM before b, moved
-    WHERE :proven AND u.subject = b.subject AND u.tenant_id = b.tenant_id AND u.provider = b.provider AND u.id <> b.id
+    FROM last b
+    WHERE u.subject = b.subject AND u.tenant_id = b.tenant_id AND u.provider = b.provider AND u.id <> b.id
       AND u.effect = 'change' AND u.state = 'succeeded'
       AND (b.effect = 'cancel' OR u.request -> 'check_in' <> b.request -> 'check_in'
            OR u.request -> 'check_out' <> b.request -> 'check_out')
 ), undone_booking AS (
     UPDATE items u SET state = 'superseded', superseded_by = b.id, rev = u.rev + 1
-    FROM before b, moved
-    WHERE :proven AND b.effect = 'cancel' AND u.provider_id = b.subject AND u.tenant_id = b.tenant_id
+    FROM last b
+    WHERE b.effect = 'cancel' AND u.provider_id = b.subject AND u.tenant_id = b.tenant_id
       AND u.provider = b.provider AND u.effect = 'booking' AND u.state = 'succeeded'
 ), moved_booking AS (
     UPDATE items u SET result = u.result || jsonb_build_object(
         'check_in', b.request -> 'check_in', 'check_out', b.request -> 'check_out')
-    FROM before b, moved
-    WHERE :proven AND b.effect = 'change' AND u.provider_id = b.subject AND u.tenant_id = b.tenant_id
+    FROM last b
+    WHERE b.effect = 'change' AND u.provider_id = b.subject AND u.tenant_id = b.tenant_id
       AND u.provider = b.provider AND u.effect = 'booking' AND u.state = 'succeeded'
 )"""
 
@@ -130,7 +134,8 @@ _HELD = "b.token = :token"
 _PEEKED = "(b.rev = :rev AND (b.lease_until IS NULL OR b.lease_until < clock_timestamp()))"
 
 _SETTLE_HELD = text(_SETTLE.format(closing=_CLOSE, guard=_HELD, soon=_SOON, undoing=""))
-_SETTLE_UNDOING = text(_SETTLE.format(closing=_CLOSE, guard=_HELD, soon=_SOON, undoing=_UNDOING))
+_UNDOING_LAST = _UNDOING.format(overtaken=OVERTAKEN)
+_SETTLE_UNDOING = text(_SETTLE.format(closing=_CLOSE, guard=_HELD, soon=_SOON, undoing=_UNDOING_LAST))
 _SETTLE_UNBEGUN_HELD = text(_SETTLE.format(closing=_RECORD, guard=_HELD, soon=_SOON, undoing=""))
 _SETTLE_PEEKED = text(_SETTLE.format(closing=_RECORD, guard=_PEEKED, soon=_SOON, undoing=""))
 _CLOSE_ONLY = text(f"WITH {_CLOSE} SELECT 1")
