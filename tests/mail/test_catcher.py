@@ -1,5 +1,6 @@
 """The mail catcher as a mail server: it takes everything, does as its faults say, and writes all of it down."""
 
+import json
 import smtplib
 import socket
 from collections.abc import Iterator
@@ -105,6 +106,15 @@ def test_a_code_alone_is_a_refusal_of_the_recipient_for_ever(catcher: Caught) ->
     catcher.clear_faults()
     hand_in(catcher)
     assert catcher.faults() == []
+
+
+def test_a_fault_means_its_recipient_in_whatever_spelling(catcher: Caught) -> None:
+    catcher.fault("Ada@bücher.example", code=550)
+    with client(catcher) as smtp:
+        smtp.ehlo()
+        smtp.mail("stay@hotel-demo.com")
+        assert smtp.rcpt("ADA@XN--bcher-kva.Example")[0] == 550
+        assert smtp.rcpt("bob@xn--bcher-kva.example")[0] == 250
 
 
 def test_421_ends_the_connection(catcher: Caught) -> None:
@@ -223,7 +233,7 @@ pieces = st.sampled_from(
 @given(st.binary(max_size=100) | st.lists(pieces, max_size=15).map(b"".join))
 def test_whatever_a_stranger_sends_can_be_shown(content: bytes) -> None:
     shown = read_mail("m-1", content, ["a\ud800@b.c"], NOW).shown()
-    assert str(shown).encode()
+    assert json.dumps(shown, ensure_ascii=False).encode()
     assert all(value is None or isinstance(value, str | list) for value in shown.values())
 
 

@@ -80,6 +80,7 @@ def test_the_same_letter_is_the_same_bytes() -> None:
 def test_names_and_subjects_read_as_they_were_written(text: str) -> None:
     data = built(Letter("ada@lovelace.org", text, text, text, "en"), name=text)
     mail = parsed(data)
+    assert max(map(len, data.split(b"\r\n"))) <= 76
     wanted = " ".join(unicodedata.normalize("NFC", text).split())
     assert mail["subject"] == wanted
     assert [one.addr_spec for one in mail["from"].addresses] == [SENDER]
@@ -176,6 +177,7 @@ texts = st.text(st.characters(), max_size=200) | st.text(st.sampled_from("a.=\r\
 @settings(max_examples=300, deadline=None)
 @given(to=texts, subject=texts, text=texts, html=texts, language=texts, name=texts)
 @example(to="", subject="", text="", html="", language="", name="")
+@example(to="a@b.c", subject="a", text="--=_rkabcdefghijklmnopqr--\n", html="x", language="en", name="")
 @example(to="a@b.c", subject="a  b", text=".\r\n.\r\r\n", html="--=_rkabcdefghijklmnopqr--\n", language="de", name=" ")
 def test_any_letter_is_a_sound_mail(to: str, subject: str, text: str, html: str, language: str, name: str) -> None:
     data = built(Letter(to, subject, text, html, language), name)
