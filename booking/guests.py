@@ -1,6 +1,7 @@
 """Whose reservation is it? Decided before anything of a reservation is shown or changed. Pure."""
 
 import hmac
+import unicodedata
 from decimal import Decimal
 from typing import Annotated, Literal
 
@@ -36,22 +37,31 @@ def access(
     """
     if verified is not None:
         if reservation.guest_email:
-            return "allowed" if _same(reservation.guest_email, verified.email) else "denied"
-        return "allowed" if _same(reservation.guest_name, verified.name) else "denied"
+            return "allowed" if _same_address(reservation.guest_email, verified.email) else "denied"
+        return "allowed" if _same(folded(reservation.guest_name), folded(verified.name)) else "denied"
     # Both are compared always, so that the time taken tells nothing.
-    by_name = _same(reservation.guest_name, claimed_name)
-    by_email = _same(reservation.guest_email, claimed_email)
+    by_name = _same(folded(reservation.guest_name), folded(claimed_name or ""))
+    by_email = _same_address(reservation.guest_email, claimed_email or "")
     return "allowed" if by_name or by_email else "not_found"
 
 
-def _same(theirs: str, said: str | None) -> bool:
-    """Equal but for case, Unicode form and blanks. What is empty equals nothing."""
-    ours, other = _plain(theirs), _plain(said or "")
+def folded_address(email: str) -> str:
+    """A mail address as it counts for identity: case, blanks and invisible characters make no difference.
+
+    Less than for names: strasse.example and straße.example, or a ligature and its letters, are two people's.
+    """
+    seen = "".join(char for char in unicodedata.normalize("NFC", email) if unicodedata.category(char) != "Cf")
+    return "".join(seen.lower().split())
+
+
+def _same_address(theirs: str, said: str) -> bool:
+    return _same(folded_address(theirs), folded_address(said))
+
+
+def _same(theirs: str, said: str) -> bool:
+    """Equal. What is empty equals nothing."""
+    ours, other = (text.encode("utf-8", "surrogatepass") for text in (theirs, said))
     return hmac.compare_digest(ours, other) and ours != b""
-
-
-def _plain(text: str) -> bytes:
-    return folded(text).encode("utf-8", "surrogatepass")
 
 
 def within_limit(amount: Decimal, settings: TenantSettings) -> bool:
