@@ -10,7 +10,7 @@ from booking import keys
 from booking.arguments import OfReservation
 from booking.capabilities import Capabilities
 from booking.effects import Effect
-from booking.guests import VerifiedGuest, access
+from booking.guests import VerifiedGuest, access, folded_address
 from booking.outcomes import Absent, Finding, Found, Mismatched, Rejected, Reservation
 from booking.reads import GetReservation
 from booking.states import Queue
@@ -23,7 +23,10 @@ from tasks.operations.port import Asking, provider_of
 
 
 def wanted(asking: Asking, arguments: OfReservation, effect: Effect, target: dict[str, str]) -> Wanted:
-    """The effect on the reservation. Who asks is part of it: nobody gets an answer for another guest's right."""
+    """The effect on the reservation. Who asks is part of it: nobody gets an answer for another guest's right.
+
+    So is the hotel that is said, if any: with a wrong one it is not found, and with the right one it is.
+    """
     secret, conversation = asking.caller.secret, asking.conversation_id
     provider = provider_of(asking.properties, arguments.property, lambda hotel: hotel.provider)
     verified = asking.verified
@@ -31,8 +34,9 @@ def wanted(asking: Asking, arguments: OfReservation, effect: Effect, target: dic
         "provider": provider,
         "reservation": arguments.reservation_id,
         "target": target,
-        "verified": [folded(verified.name), folded(verified.email)] if verified else None,
-        "claimed": [folded(said or "") for said in (arguments.guest_name, arguments.email)] if not verified else None,
+        "property": arguments.property,
+        "verified": _who(verified.name, verified.email) if verified else None,
+        "claimed": _who(arguments.guest_name, arguments.email) if not verified else None,
     }
     base = keys.base_key(secret, conversation, effect, identity)
     return Wanted(
@@ -52,6 +56,10 @@ def wanted(asking: Asking, arguments: OfReservation, effect: Effect, target: dic
         provider=provider,
         subject=arguments.reservation_id,
     )
+
+
+def _who(name: str | None, email: str | None) -> list[str]:
+    return [folded(name or ""), folded_address(email or "")]
 
 
 def capabilities(declared: Capabilities, effect: Effect) -> Capabilities:
@@ -97,12 +105,12 @@ def told(item: Item, refused: Rejected) -> Rejected:
 def _refusal(item: Item, seen: Reservation) -> Rejected | None:
     request: dict[str, Any] = item.request
     verified = VerifiedGuest.model_validate(request["verified"]) if request["verified"] else None
-    if request["property"] not in (None, seen.property):
-        return told(item, Rejected("not_found", "at another hotel"))
     match access(seen, verified, request["guest_name"], request["email"]):
-        case "allowed":
-            return None
         case "denied":
             return Rejected("denied", "another guest's")
-        case _:
+        case "not_found":
             return told(item, Rejected("not_found", "not the guest's own name or mail address"))
+        case _:
+            # After whose it is: at which hotel it is, is nobody else's business.
+            elsewhere = request["property"] not in (None, seen.property)
+            return told(item, Rejected("not_found", "at another hotel")) if elsewhere else None
