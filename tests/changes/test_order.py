@@ -110,10 +110,7 @@ def test_a_failed_change_without_a_later_one_runs_again_as_the_same(house: House
 def test_a_header_key_that_comes_again_late_is_answered_from_the_record(house: Houses, succeeded: bool) -> None:
     at = house()
     number = at.seed()
-    if succeeded:
-        stale = at.moved(number, B, header="k-1")
-    else:
-        stale = refused(at, number, B, header="k-1")
+    stale = at.moved(number, B, header="k-1") if succeeded else refused(at, number, B, header="k-1")
     at.moved(number, C)
     calls = len(at.calls())
     assert at.change(number, B, header="k-1") == stale
