@@ -46,7 +46,8 @@ ORDER BY i.id FOR UPDATE OF i
 """
 _LOCK_ITEMS = text(_SELECT_LOCKED.format(overtaken=OVERTAKEN))
 
-# A retry counts as an asking. One that runs nothing again changes nothing else: the intent's life, or its end, stays.
+# A retry counts as an asking, whose failure is counted when it is told. One that runs nothing again leaves the intent's
+# life, or its end, as it is.
 _ASKED = text("""
 UPDATE intents SET asked = asked + 1,
     expires_at = CASE WHEN :again THEN greatest(expires_at, now() + :lifetime * interval '1 s') ELSE expires_at END,
@@ -129,8 +130,6 @@ def _retry(connection: Connection, intent: _Intent, lifetime: Callable[[str], fl
     connection.execute(_ASKED, {"id": intent.id, "again": bool(again), "lifetime": lifetime(intent.tool)})
     if again:
         connection.execute(_KEEP, {"ids": [item_id for item_id, _ in again]})
-    else:
-        count_failed(connection, [intent.id])  # answered from the record
     return again
 
 
