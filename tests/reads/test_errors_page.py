@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from booking.error_table import TABLE, ErrorCode
-from booking.errors_page import WHO, WHO_BY_ROW
-from booking.errors_page import page
+from booking.errors_page import WHO, WHO_BY_ROW, page
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "errors.md"
 
