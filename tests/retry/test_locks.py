@@ -9,7 +9,7 @@ from dedupe.prune import prune_once
 from dedupe.retry import retry
 from dedupe.tenants import Caller, find_tenant
 from tests.booking.build import error_of
-from tests.dedupe.rows import CALLER, ask, at_once, change, linked, row, rows, run, wide
+from tests.dedupe.rows import CALLER, ask, change, linked, row, rows, run, wide
 from tests.dedupe.test_prune import grow_old
 from tests.retry.again import the_intent
 from tests.retry.arrivals import arrive, ask_reminders, expanded, start_expansion
@@ -17,6 +17,7 @@ from tests.waiting import eventually
 
 UNAVAILABLE = error_of("unavailable").model_dump_json()
 FAILED = "state = 'failed', due_at = NULL, publish_at = NULL, settled_at = now(), error = CAST(:error AS jsonb)"
+MAILS = 100
 WAITING = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 
 # A table is read in the order in which its rows were written.
@@ -61,22 +62,27 @@ def test_a_late_proof_that_comes_first_stays(engine: Engine) -> None:
     assert row(engine, item).state == "succeeded"
 
 
-def test_two_batches_that_share_their_mails_wait_for_each_other_only_once(engine: Engine) -> None:
+def test_two_batches_that_share_their_mails_lock_them_in_one_order(engine: Engine) -> None:
     """Each has them in an order of its own; locked in that order, they would lock each other up."""
     ask(engine)
     found = find_tenant(engine, CALLER.tenant_id)
     assert found is not None
     first, second = (_batch(engine, found, name) for name in ("c-1", "c-2"))
     run(engine, TURN_AROUND, id=second)
-    with wide(engine, 2) as many:
-        for _ in range(10):
-            run(engine, f"UPDATE items SET {FAILED} WHERE effect = 'reminder'", error=UNAVAILABLE)  # noqa: S608
-            run(engine, "UPDATE intents SET noted = asked")
-            armed = at_once(2, lambda index: again(many, (first, second)[index]))
-            assert sorted(len(one or []) for one in armed) == [0, 300]
+    run(engine, f"UPDATE items SET {FAILED} WHERE effect = 'reminder'", error=UNAVAILABLE)  # noqa: S608
+    middle = linked(engine, first)[MAILS // 2]
+    with wide(engine, 2) as many, ThreadPoolExecutor(2) as pool:
+        with engine.connect().execution_options(isolation_level="READ COMMITTED") as gate, gate.begin():
+            gate.execute(text("SELECT FROM items WHERE id = :id FOR UPDATE"), {"id": middle})
+            running = []
+            for number, intent in enumerate((first, second)):
+                running.append(pool.submit(again, many, intent))
+                eventually(lambda number=number: len(rows(engine, WAITING)) == number + 1)  # type: ignore[misc]
+        armed = [one.result(timeout=20) or [] for one in running]
+    assert sorted(map(len, armed)) == [0, MAILS]
 
 
 def _batch(engine: Engine, caller: Caller, conversation: str) -> str:
     asked, item = ask_reminders(engine, caller, conversation)
-    assert expanded(engine, item, start_expansion(engine, item), arrive(300))
+    assert expanded(engine, item, start_expansion(engine, item), arrive(MAILS))
     return asked.intent_id
