@@ -1,18 +1,13 @@
 """The PMS simulator as its own process, for tests: start it, steer it, read its ledger."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import httpx
 
+from tests.processes import listening
 from tests.waiting import eventually
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 class Pms:
@@ -140,25 +135,12 @@ class Pms:
 @contextmanager
 def start_simulator(mode: str = "keyed", **options: Any) -> Iterator[Pms]:
     """A simulator on a free port, stopped at the end. Options: token, idle_timeout (s), key_life (s)."""
-    command = [sys.executable, "-m", "providers.simulator", "--port", "0", "--mode", mode]
+    words = ["--port", "0", "--mode", mode]
     for name, value in options.items():
-        command += [f"--{name.replace('_', '-')}", str(value)]
-    environment = {k: v for k, v in os.environ.items() if k != "ROOMKEY_PMS_TOKEN"}
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=environment)
-    assert process.stdout is not None
-    try:
-        line = process.stdout.readline()
-        assert line.startswith("listening on "), f"the simulator did not start: {line!r}"
-        pms = Pms(line.removeprefix("listening on ").strip(), process.pid)
+        words += [f"--{name.replace('_', '-')}", str(value)]
+    with listening("providers.simulator", *words, without=("ROOMKEY_PMS_TOKEN",)) as (url, pid):
+        pms = Pms(url, pid)
         try:
             yield pms
         finally:
             pms.close()
-    finally:
-        process.terminate()
-        try:
-            process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        process.stdout.close()

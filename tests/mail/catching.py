@@ -1,16 +1,12 @@
 """The mail catcher as its own process, for tests: start it, steer it, read what was sent to it."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import httpx
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.processes import listening
 
 
 class Caught:
@@ -77,22 +73,9 @@ class Caught:
 @contextmanager
 def start_catcher() -> Iterator[Caught]:
     """A catcher on free ports, stopped at the end."""
-    command = [sys.executable, "-m", "providers.catcher", "--smtp-port", "0", "--http-port", "0"]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
-    assert process.stdout is not None
-    try:
-        line = process.stdout.readline()
-        assert line.startswith("listening on "), f"the catcher did not start: {line!r}"
-        caught = Caught(line.removeprefix("listening on ").strip(), process.pid)
+    with listening("providers.catcher", "--smtp-port", "0", "--http-port", "0") as (url, pid):
+        caught = Caught(url, pid)
         try:
             yield caught
         finally:
             caught.close()
-    finally:
-        process.terminate()
-        try:
-            process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        process.stdout.close()

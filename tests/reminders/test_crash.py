@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tests.dedupe.rows import change, letters, rows
-from tests.pms import ROOT
+from tests.processes import ROOT
 from tests.reminders.office import Office
 
 

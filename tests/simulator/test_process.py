@@ -9,7 +9,8 @@ from contextlib import ExitStack
 import httpx
 import psutil
 
-from tests.pms import ROOT, Pms, start_simulator
+from tests.pms import Pms, start_simulator
+from tests.processes import ROOT
 from tests.simulator.calls import book, book_in_vain, error
 
 

@@ -1,7 +1,5 @@
 """The Stripe-shaped server as its own process, for tests: start it, steer it, read its books."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +7,7 @@ from typing import Any
 
 import httpx
 
+from tests.processes import listening
 from tests.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,20 +83,10 @@ def _those(entries: list[dict[str, Any]], fields: dict[str, Any]) -> list[dict[s
 @contextmanager
 def start_stripe(secret: str = SECRET, key_life: float | None = None) -> Iterator[Stripe]:
     """A server on a free port, stopped at the end. `key_life`: seconds that it remembers a key; None: a day."""
-    command = [sys.executable, "-m", "tests.stripe.stub", "--secret", secret]
-    if key_life is not None:
-        command += ["--key-life", str(key_life)]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    try:
-        line = process.stdout.readline()
-        assert line.startswith("listening on "), f"the server did not start: {line!r}"
-        stripe = Stripe(line.removeprefix("listening on ").strip(), secret, process.pid)
+    words = ["--secret", secret, *(["--key-life", str(key_life)] if key_life is not None else [])]
+    with listening("tests.stripe.stub", *words) as (url, pid):
+        stripe = Stripe(url, secret, pid)
         try:
             yield stripe
         finally:
             stripe.close()
-    finally:
-        process.terminate()
-        process.wait(timeout=10)
-        process.stdout.close()
