@@ -134,6 +134,19 @@ def test_of_two_with_wishes_of_their_own_the_sold_out_one_is_booked_as_it_was_wi
     assert made(pms) == 2
 
 
+@pytest.mark.parametrize("tool", ["book_rooms", "create_booking"])
+def test_of_identical_rooms_the_one_that_is_missing_is_meant_first(chat: Chat, pms: Pms, tool: str) -> None:
+    pms.set_rooms("BER", "double", 1)
+    first = chat.ask("double", "double")
+    assert states(first) == ["succeeded", "failed"]
+    pms.set_rooms("BER", "double", 1)
+    asked = {"rooms": [stay()]} if tool == "book_rooms" else stay()
+    again = done(chat, submit(chat, tool, asked))
+    assert (again["outcome"], item_ids(again)) == ("succeeded", item_ids(first)[1:])
+    assert item_ids(done(chat, rooms(chat, {}, key="own"))) == item_ids(first)[:1]
+    assert made(pms) == 2
+
+
 def test_as_many_exist_as_were_asked_for_at_most(chat: Chat, pms: Pms) -> None:
     two = chat.ask("double", "double")
     three = chat.ask("double", "double", "double")
