@@ -1,7 +1,9 @@
 """Wishes about reservations as the API would admit them, and a worker in this process: no HTTP of ours, no broker."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import pytest
 
 from booking.answers import intent_answer
 from booking.guests import VerifiedGuest
@@ -14,6 +16,7 @@ from dedupe.submission import KeyKind
 from tasks.intake import submission_of
 from tasks.operations import TOOLS
 from tasks.operations.port import Asking
+from tasks.write import run_item
 from tests.dedupe.rows import CALLER, HOTELS, linked
 from tests.tasks.desk import QUIET, Desk
 
@@ -119,3 +122,21 @@ class House:
 
     def operations(self) -> list[str]:
         return [call["operation"] for call in self.calls()]
+
+
+class Killed(BaseException):
+    """As if the process had ended there."""
+
+
+def dies(desk: Desk, item: int, step: str, calls: int) -> None:
+    """Run it with a worker that is gone at the `calls`-th such step."""
+    left = calls
+
+    def at(reached: str) -> None:
+        nonlocal left
+        left -= reached == step
+        if reached == step and not left:
+            raise Killed
+
+    with pytest.raises(Killed):
+        run_item(replace(desk.runtime, at=at), item)

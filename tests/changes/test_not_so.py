@@ -1,22 +1,18 @@
-"""What stands against a change or a cancellation: told as it is, kept for a person, or tried again later."""
+"""What stands against a change or a cancellation: told as it is, or kept for a person."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from booking.errors import ErrorCode, ToolError
 from booking.states import State
-from dedupe.pauses import list_pauses, resume
-from tasks.write import run_item
 from tests.changes.house import BEN, CANCEL, CHANGE, A, B, C, House, Wish
-from tests.tasks.desk import SHORT, Desk
+from tests.tasks.desk import SHORT
 
 Houses = Callable[..., House]
 
 TOOLS = {CHANGE: "change", CANCEL: "cancel"}
-NOWHERE = "http://127.0.0.1:9"
 
 both = pytest.mark.parametrize("tool", TOOLS)
 
@@ -29,9 +25,6 @@ def error(house: House, wish: Wish) -> ToolError:
     found = house.answer(wish).error
     assert found is not None
     return found
-
-
-# Somebody else has had a hand in it
 
 
 @pytest.mark.parametrize("mode", ["lookup-only", "blind"])
@@ -224,130 +217,3 @@ def test_the_hotel_systems_own_no_is_told_like_no_such_number(house: Houses, too
     assert at.run(wish).state is State.FAILED
     told = error(at, wish)
     assert (told.code, told.message) == (ErrorCode.NOT_FOUND, f"Reservation {number} was not found.")
-
-
-# It can't be looked at
-
-
-UNSEEN: list[tuple[str, dict[str, Any]]] = [
-    ("status", {"status": 503}),
-    ("reset_before_commit", {}),
-    ("html", {"status": 200}),
-    ("rate_limited", {}),
-]
-
-
-@both
-@pytest.mark.parametrize("fault", UNSEEN, ids=lambda case: case[0])
-def test_what_can_not_be_looked_at_is_not_written_but_looked_at_again(
-    house: Houses, tool: str, fault: tuple[str, dict[str, Any]]
-) -> None:
-    at = house()
-    number = at.seed()
-    kind, how = fault
-    at.desk.pms.fault(kind, match={"operation": "get"}, times=2, **how)
-    wish = wished(at, tool, number)
-    for _ in range(2):
-        assert (at.run(wish) if not at.attempts(wish) else at.later(wish, 10)).state is State.QUEUED
-        assert set(at.operations()) == {"get"}
-    assert at.later(wish, 10).state is State.SUCCEEDED
-    assert at.operations() == ["get", "get", "get", TOOLS[tool]]
-
-
-@both
-def test_a_hotel_system_that_can_not_be_reached_is_tried_until_the_time_is_over(house: Houses, tool: str) -> None:
-    at = house()
-    number = at.seed()
-    away = House(Desk.at(at.desk.engine, at.desk.pms, at.desk.redis, "keyed", url=NOWHERE))
-    wish = wished(at, tool, number)
-    assert away.run(wish).state is State.QUEUED
-    assert away.later(wish, 10).state is State.QUEUED
-    assert away.later(wish, 3600, expire=True).state is State.FAILED
-    done = "changed" if tool == CHANGE else "cancelled"
-    assert error(at, wish).message == f"The hotel system could not be reached in time; this was not {done}."
-    assert at.letters(wish) == ["exhausted"]
-    assert at.calls() == []
-    assert wished(at, tool, number) == wish, "asked again"
-    assert at.run(wish).state is State.SUCCEEDED
-
-
-@both
-@pytest.mark.parametrize("operation", ["get", "write"])
-def test_our_own_credentials_refused_pause_the_hotel_system_and_are_never_told_as_not_allowed(
-    house: Houses, tool: str, operation: str
-) -> None:
-    at = house()
-    number = at.seed()
-    refused = {"error": {"code": "unauthorized", "message": "who are you?"}}
-    match = {"operation": TOOLS[tool] if operation == "write" else "get"}
-    at.desk.pms.fault("status", status=401, body=refused, match=match, times=1)
-    wish = wished(at, tool, number)
-    assert at.run(wish).state is State.QUEUED
-    assert [pause.provider for pause in list_pauses(at.desk.engine)] == ["pms"]
-    assert at.letters(wish) == ["misconfigured"]
-    assert at.told(wish).error is None
-    calls = len(at.calls())
-    assert at.later(wish, 40).state is State.QUEUED
-    assert len(at.calls()) == calls
-    assert resume(at.desk.engine, "pms") == 1
-    assert at.later(wish, 5).state is State.SUCCEEDED
-    assert len([call for call in at.calls(TOOLS[tool]) if call["effect"]]) == 1
-
-
-# A worker dies
-
-
-class Killed(BaseException):
-    """As if the process had ended there."""
-
-
-def dies(house: House, wish: Wish, step: str, calls: int) -> None:
-    """Run it with a worker that is gone at the `calls`-th such step."""
-    left = calls
-
-    def at(reached: str) -> None:
-        nonlocal left
-        left -= reached == step
-        if reached == step and not left:
-            raise Killed
-
-    with pytest.raises(Killed):
-        run_item(replace(house.desk.runtime, at=at), wish.item)
-
-
-@both
-@pytest.mark.parametrize("mode", ["keyed", "lookup-only"])
-@pytest.mark.parametrize("sent", [True, False])
-def test_case_39_after_a_workers_death_the_reservation_is_read_before_anybody_writes(
-    house: Houses, tool: str, mode: str, sent: bool
-) -> None:
-    at = house(mode)
-    number = at.seed()
-    wish = wished(at, tool, number)
-    dies(at, wish, "answered" if sent else "begun", 2)
-    assert at.attempts(wish) == [("check", "absent"), ("write", None)]
-    assert not run_item(at.desk.runtime, wish.item), "its lease still runs"
-    at.desk.pms.clear_ledger()
-    recovered = at.later(wish, 20)
-    assert at.operations()[0] == "get"
-    if sent:
-        assert recovered.state is State.SUCCEEDED
-        assert at.operations() == ["get"]
-    elif mode == "keyed":
-        assert recovered.state is State.SUCCEEDED
-        assert at.operations() == ["get", TOOLS[tool]]
-    else:
-        assert recovered.state is State.QUEUED
-        assert at.later(wish).state is State.SUCCEEDED
-        assert at.operations() == ["get", "get", TOOLS[tool]]
-
-
-@both
-def test_a_worker_that_dies_while_it_looks_leaves_no_doubt(house: Houses, tool: str) -> None:
-    at = house("lookup-only")
-    number = at.seed()
-    wish = wished(at, tool, number)
-    dies(at, wish, "answered", 1)
-    assert at.desk.item(wish.item).doubts == ()
-    assert at.later(wish, 20).state is State.SUCCEEDED
-    assert at.operations() == ["get", "get", TOOLS[tool]]
