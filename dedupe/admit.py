@@ -11,7 +11,7 @@ from booking.handoff import Stop, StopReason
 from dedupe.admit_first import admit_first
 from dedupe.blocks import lock_wanted, refuse_blocked
 from dedupe.guards import count_failed
-from dedupe.placing import Owner, Place, known_items, place, refuse_other_values, store
+from dedupe.placing import Owner, Place, keep, known_items, place, refuse_other_values, store
 from dedupe.submission import Admitted, Mismatch, Stopped, Submission
 
 # Locks the conversation: its intents are admitted one after the other, so that two of them can't both see "one room
@@ -44,14 +44,6 @@ WHERE id = :id
 """)
 
 _EXISTING_LINKS = text("SELECT position, item_id FROM links WHERE intent_id = :id")
-
-# An item lives as long as the longest of its intents that are not cancelled; asked for, it may be written again.
-_KEEP_ITEMS = text("""
-UPDATE items i SET stop_writes = false, expires_at = (
-    SELECT max(n.expires_at) FROM links l JOIN intents n ON n.id = l.intent_id
-    WHERE l.item_id = i.id AND n.cancelled_at IS NULL)
-WHERE i.id = ANY(:ids) AND i.state IN ('queued', 'running', 'unknown')
-""")
 
 _LINK = text("""
 INSERT INTO links (intent_id, position, item_id)
@@ -152,4 +144,4 @@ def _link(connection: Connection, intent_id: str, ids: dict[int, int], places: S
     connection.execute(_LINK, {"intent_id": intent_id, "links": json.dumps(links)})
     old = [one.item.known.id for one in places if one.item]
     if old:
-        connection.execute(_KEEP_ITEMS, {"ids": old})
+        keep(connection, old)

@@ -27,12 +27,18 @@ WHERE i.id = :id AND i.token = :token AND NOT i.stop_writes FOR UPDATE OF i
 
 # Each intent of the expansion gets those that it has not yet, behind those that it has.
 _LINK_CHILDREN = text("""
+WITH asking AS MATERIALIZED (
+    SELECT l.intent_id, (SELECT max(position) FROM links m WHERE m.intent_id = l.intent_id) AS last
+    FROM links l WHERE l.item_id = :parent
+), linked AS MATERIALIZED (
+    SELECT o.intent_id, o.item_id FROM links o WHERE o.intent_id IN (SELECT intent_id FROM asking)
+), missing AS MATERIALIZED (
+    SELECT n.intent_id, n.last, c.item_id, c.place
+    FROM asking n CROSS JOIN unnest(CAST(:ids AS bigint[])) WITH ORDINALITY AS c(item_id, place)
+    LEFT JOIN linked o ON o.intent_id = n.intent_id AND o.item_id = c.item_id WHERE o.item_id IS NULL
+)
 INSERT INTO links (intent_id, position, item_id)
-SELECT n.intent_id, n.last + row_number() OVER (PARTITION BY n.intent_id ORDER BY c.place), c.item_id
-FROM (SELECT l.intent_id, (SELECT max(position) FROM links m WHERE m.intent_id = l.intent_id) AS last
-      FROM links l WHERE l.item_id = :parent) n
-CROSS JOIN unnest(CAST(:ids AS bigint[])) WITH ORDINALITY AS c(item_id, place)
-WHERE NOT EXISTS (SELECT FROM links o WHERE o.intent_id = n.intent_id AND o.item_id = c.item_id)
+SELECT intent_id, last + row_number() OVER (PARTITION BY intent_id ORDER BY place), item_id FROM missing
 """)
 
 # They live as long as the longest of the intents that are not cancelled.

@@ -62,6 +62,16 @@ RETURNING items.id, items.queue
 """)
 
 
+# An item lives as long as the longest of its intents that are not cancelled; asked for, it may be written again. Summed up
+# once for all: a plan made while the tables were small would read all links of an intent for each of its thousands.
+_KEEP = text("""
+UPDATE items i SET stop_writes = false, expires_at = w.until
+FROM (SELECT l.item_id, max(n.expires_at) AS until FROM links l JOIN intents n ON n.id = l.intent_id
+      WHERE l.item_id = ANY(:ids) AND n.cancelled_at IS NULL GROUP BY l.item_id) w
+WHERE i.id = w.item_id AND i.state IN ('queued', 'running', 'unknown')
+""")
+
+
 @dataclass(frozen=True)
 class Owner:
     """Whose items they are. `lifetime` in seconds; `published`: the caller sends the messages itself, at once."""
@@ -225,6 +235,11 @@ def refuse_other_values(places: Sequence[Place]) -> None:
             continue
         differs = differing(item.request, one.wanted.request)
         raise Mismatch("item", {"state": item.known.state.value, "booking_id": item.booking_id, "differs": differs})
+
+
+def keep(connection: Connection, ids: Sequence[int]) -> None:
+    """Let those of the items that are open live as long as their intents. After they are linked."""
+    connection.execute(_KEEP, {"ids": list(ids)})
 
 
 def new_key(secret: bytes, wanted: Wanted, k: int, epoch: int) -> str:

@@ -14,7 +14,7 @@ from booking.errors import MAY_PASS
 from booking.handoff import Stop, StopReason
 from dedupe.blocks import Subject, lock, refuse_open
 from dedupe.guards import count_failed, note_failed_call
-from dedupe.placing import OVERTAKEN, Armed, arm
+from dedupe.placing import OVERTAKEN, Armed, arm, keep
 from dedupe.submission import Blocked, Stopped
 
 # A stop is read under the lock: none can slip in between.
@@ -53,15 +53,6 @@ UPDATE intents SET asked = asked + 1,
     expires_at = CASE WHEN :again THEN greatest(expires_at, now() + :lifetime * interval '1 s') ELSE expires_at END,
     cancelled_at = CASE WHEN NOT :again THEN cancelled_at END
 WHERE id = :id
-""")
-
-# An item lives as long as the longest of its intents that are not cancelled. Summed up once for all: a plan made while
-# the tables were small would read all links of the intent for each of its thousands of items.
-_KEEP = text("""
-UPDATE items i SET expires_at = w.until
-FROM (SELECT l.item_id, max(n.expires_at) AS until FROM links l JOIN intents n ON n.id = l.intent_id
-      WHERE l.item_id = ANY(:ids) AND n.cancelled_at IS NULL GROUP BY l.item_id) w
-WHERE i.id = w.item_id
 """)
 
 #: What runs again, as (item id, queue).
@@ -129,7 +120,7 @@ def _retry(connection: Connection, intent: _Intent, lifetime: Callable[[str], fl
     again = arm(connection, [Armed(row.id, row.fingerprint, row.request) for row in failed], published=True)
     connection.execute(_ASKED, {"id": intent.id, "again": bool(again), "lifetime": lifetime(intent.tool)})
     if again:
-        connection.execute(_KEEP, {"ids": [item_id for item_id, _ in again]})
+        keep(connection, [item_id for item_id, _ in again])
     return again
 
 
