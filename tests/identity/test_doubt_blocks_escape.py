@@ -84,6 +84,7 @@ def test_what_does_not_overlap_or_is_of_somebody_else_passes(patient: Chat, doub
     stranger = make_tenant(chat.api.engine, "other").agent
     run(chat.api.engine, "UPDATE tenants SET secret = (SELECT secret FROM tenants WHERE id = 'demo')")
     assert submit(chat, "create_booking", stay(room_type="suite"), by=stranger).status_code == 202
+    assert rooms(chat, {}, {"room_type": "single"}, by=stranger).status_code == 202
 
 
 def test_asking_again_for_what_is_in_doubt_is_answered_with_it(patient: Chat, doubtful: Answer, pms: Pms) -> None:

@@ -161,6 +161,7 @@ def test_as_many_exist_as_were_asked_for_at_most(chat: Chat, pms: Pms) -> None:
 def test_fifty_askings_at_once_in_any_order_are_four_bookings_and_fifty_answers(chat: Chat, pms: Pms) -> None:
     orders = [random.Random(number).sample(GROUP, len(GROUP)) for number in range(50)]
     assert len({tuple(order) for order in orders}) == len(ORDERS)
+    assert chat.put({"turn": 1}).status_code == 200, "the conversation is there: nobody waits for its first intent"
     responses = at_once(50, lambda index: chat.call(*orders[index]))
     assert {response.status_code for response in responses} == {202}
     answers = [response.json() for response in responses]
