@@ -10,7 +10,7 @@ from booking.results import IntentAnswer, IntentRow, ItemAnswer, ItemRow
 from booking.rooms import rooms_error
 from booking.states import PENDING, IntentOutcome, IntentState, State, outcome_of
 
-SLOW = "The hotel system is slow today; still trying."
+SLOW = "The {system} is slow today; still trying."
 TWICE = (
     "The same stay was asked for in another conversation a moment ago (intent {twin}). "
     "Ask the guest whether both are meant."
@@ -83,8 +83,9 @@ def _finished_expansion(item: ItemRow) -> bool:
 
 
 def _notice(row: IntentRow) -> str | None:
-    if any(item.slow and item.state in PENDING for item in row.items):
-        return SLOW
+    slow = next((item for item in row.items if item.slow and item.state in PENDING), None)
+    if slow is not None:
+        return SLOW.format(**words(slow.effect))
     return TWICE.format(twin=row.twin) if row.twin else None
 
 
@@ -95,7 +96,7 @@ def _error(
     error: ToolError | None = None
     if outcome is None or outcome is IntentOutcome.SUCCEEDED:
         return None, None
-    if all(item.effect is Effect.REMINDER for item in rows):
+    if any(item.effect in (Effect.ARRIVALS, Effect.REMINDER) for item in rows):
         error = reminders_error(row)
     elif outcome is IntentOutcome.PARTIAL and any(item.state in (State.FAILED, State.CANCELLED) for item in rows):
         return rooms_error(rows)

@@ -66,6 +66,13 @@ class Hotels:
         """The hotel at which it is earliest now, for a check where the hotel isn't said."""
         return min(self.properties, key=self.today, default=None)
 
+    def check_currency(self, property_id: str | None, currency: str) -> None:
+        """Raise ValueError for a currency in which no money was taken: the limit for refunds says nothing of it."""
+        hotels = self.properties.values() if property_id is None else [self.properties[property_id]]
+        known = sorted({hotel.currency for hotel in hotels})
+        if currency not in known:
+            raise ValueError(f"amount: must be in {' or '.join(known)}")
+
     def check_said(self, property_id: str | None, provider: Callable[[Property], str]) -> None:
         """Raise ValueError where the hotel must be said: a reservation's number alone names no hotel system."""
         if property_id is None and len({provider(hotel) for hotel in self.properties.values()}) != 1:
@@ -220,6 +227,7 @@ class RefundPayment(Model):
     def _said(self, info: ValidationInfo) -> Self:
         if isinstance(info.context, Hotels):
             info.context.check_said(self.property, lambda hotel: hotel.refunds_at)
+            info.context.check_currency(self.property, self.amount.currency)
         return self
 
 

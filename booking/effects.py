@@ -25,7 +25,10 @@ _WORDS = {
 }
 
 
-def words(effect: str) -> dict[str, str]:
-    """The values `done` and `system` for the messages of `booking.errors.TABLE`."""
+def words(effect: str, *, looking: bool = False) -> dict[str, str]:
+    """The values `done` and `system` for the messages of `booking.error_table`.
+
+    `looking`: it is about the look before the write, which for a mail is at the hotel system.
+    """
     done, system = _WORDS[Effect(effect)]
-    return {"done": done, "system": system}
+    return {"done": done, "system": "hotel system" if looking and effect == Effect.REMINDER else system}

@@ -100,21 +100,21 @@ TABLE: dict[str, tuple[ErrorCode, str, str | None, bool]] = {
     # A booking of the same guest for overlapping dates may exist already; another one now would be the second.
     "guest_in_doubt": (
         ErrorCode.UNKNOWN_OUTCOME,
-        "It is not yet known whether an earlier request for this guest and these dates was booked (intent {intent}).",
-        "Do not book anything for this guest and these dates until it is known. Poll intent {intent}.",
+        "It is not yet known whether an earlier request for this guest and these dates was booked{intent}.",
+        "Do not book anything for this guest and these dates until it is known. Wait, then ask again.",
         False,
     ),
     # One open item a reservation: what comes later waits for what came before.
     "subject_in_doubt": (
         ErrorCode.UNKNOWN_OUTCOME,
-        "An earlier request for {subject} is not settled yet (intent {intent}).",
-        "Wait until intent {intent} is done, then ask again.",
+        "An earlier request for {subject} is not settled yet{intent}.",
+        "Wait until it is, then ask again.",
         False,
     ),
     "additional_in_doubt": (
         ErrorCode.UNKNOWN_OUTCOME,
-        "One more can't be asked for yet: the one before is {state} (intent {intent}).",
-        "Wait until intent {intent} has succeeded, then ask again.",
+        "One more can't be asked for yet: the one before is {state}{intent}.",
+        "Wait until it has succeeded, then ask again.",
         False,
     ),
     "additional_to_nothing": (
@@ -125,7 +125,7 @@ TABLE: dict[str, tuple[ErrorCode, str, str | None, bool]] = {
     ),
     "duplicate_refused": (
         ErrorCode.CONFLICT,
-        "The same stay for the same guest was asked for in another conversation a moment ago (intent {intent}).",
+        "The same stay for the same guest was asked for in another conversation a moment ago.",
         "Do not book it again. If the guest wants it twice, offer a person.",
         False,
     ),
@@ -160,9 +160,15 @@ TABLE: dict[str, tuple[ErrorCode, str, str | None, bool]] = {
         True,
     ),
     "mail_refused": (
-        ErrorCode.PERMISSION_DENIED,
-        "The mail server refuses this message for good: {problem}.",
-        "A person must look at it.",
+        ErrorCode.UNAVAILABLE,
+        "The mail server does not take this mail: {problem}.",
+        "A person must look at the mail server; then ask for the reminders again.",
+        False,
+    ),
+    "arrivals_unread": (
+        ErrorCode.UNAVAILABLE,
+        "The list of arrivals could not be read again. {said}",
+        "Ask for the reminders again later; nobody is mailed twice.",
         False,
     ),
     "no_longer_arriving": (

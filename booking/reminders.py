@@ -1,7 +1,6 @@
 """What the model is told of a batch of reminders: who was mailed before, who is now, and who still isn't. Pure."""
 
 from collections import Counter
-from collections.abc import Sequence
 
 from booking.effects import Effect
 from booking.errors import ErrorCode, ToolError, tool_error
@@ -11,13 +10,13 @@ from booking.states import PENDING, State
 
 
 def reminders_answer(row: IntentRow) -> RemindersAnswer | None:
-    """The counts of a batch, once its arrivals are known."""
+    """The counts of a batch, once its arrivals are known. While they are read again, those known before count."""
     found = next((item for item in row.items if item.effect is Effect.ARRIVALS), None)
-    if found is None or found.state is not State.SUCCEEDED or found.result is None:
+    mails = _mails(row)
+    if found is None or (found.state is not State.SUCCEEDED and not mails):
         return None
-    mails = [item for item in row.items if item.effect is Effect.REMINDER]
     counts = Counter(_standing(item) for item in mails)
-    before = min(int(found.result.get("already_sent", 0)), counts["sent"])
+    before = counts["sent"] if found.result is None else min(int(found.result["already_sent"]), counts["sent"])
     values = {name: counts[name] for name in ("to_send", "being_confirmed", "to_be_corrected", "not_sent", "left_out")}
     values |= {"already_sent": before, "sent": counts["sent"] - before}
     return RemindersAnswer(arrivals=len(mails), **values, said=_said(len(mails), values))
@@ -25,25 +24,39 @@ def reminders_answer(row: IntentRow) -> RemindersAnswer | None:
 
 def reminders_error(row: IntentRow) -> ToolError | None:
     """What to do about those that are not sent; None where nothing is left to do."""
-    mails = [item for item in row.items if item.effect is Effect.REMINDER]
+    found = next((item for item in row.items if item.effect is Effect.ARRIVALS), None)
     answer = reminders_answer(row)
-    wrong = _named(mails, "to_be_corrected")
-    again = wrong or _named(mails, "not_sent")
-    if answer is None or not (again or answer.being_confirmed):
+    if found is not None and found.state in (State.FAILED, State.CANCELLED):
+        return _unread(found, answer)
+    wrong, again = _named(row, "to_be_corrected"), _named(row, "not_sent")
+    if answer is None or not (wrong or again or answer.being_confirmed):
         return None
-    first = mails[0].request
-    fixes = [
-        f"Have the mail addresses of {wrong} corrected at the hotel." if wrong else "",
-        f"Then call send_checkin_reminders for {first['property']} and {first['date']} again; nobody is mailed twice."
-        if again
-        else "",
-        "Do nothing about the one that is being confirmed." if answer.being_confirmed == 1 else "",
-        f"Do nothing about the {answer.being_confirmed} that are being confirmed."
-        if answer.being_confirmed > 1
-        else "",
-    ]
-    error = tool_error("reminders", said=answer.said, fix=" ".join(filter(None, fixes)))
-    return error.model_copy(update={"retryable": bool(again)})
+    return tool_error("reminders", said=answer.said, fix=" ".join(_fixes(row, wrong, again, answer.being_confirmed)))
+
+
+def _unread(found: ItemRow, answer: RemindersAnswer | None) -> ToolError | None:
+    """The arrivals could not be read. What is known of those before stays true."""
+    if answer is None or found.error is None or found.state is State.CANCELLED:
+        return found.error
+    return tool_error("arrivals_unread", said=answer.said)
+
+
+def _fixes(row: IntentRow, wrong: str, again: str, confirmed: int) -> list[str]:
+    request = _mails(row)[0].request
+    fixes = []
+    if wrong:
+        fixes.append(f"Have the mail addresses of {wrong} corrected at the hotel.")
+    if wrong or again:
+        call = f"call send_checkin_reminders for {request['property']} and {request['date']} again"
+        fixes.append(f"{'Then ' if wrong else ''}{call if wrong else 'C' + call[1:]}; nobody is mailed twice.")
+    if confirmed:
+        those = "the one that is" if confirmed == 1 else f"the {confirmed} that are"
+        fixes.append(f"Do nothing about {those} being confirmed.")
+    return fixes
+
+
+def _mails(row: IntentRow) -> list[ItemRow]:
+    return [item for item in row.items if item.effect is Effect.REMINDER]
 
 
 def _standing(item: ItemRow) -> str:
@@ -75,5 +88,5 @@ def _said(total: int, values: dict[str, int]) -> str:
     return f"{total} {'arrival' if total == 1 else 'arrivals'}: {', '.join(parts)}." if parts else "Nobody arrives."
 
 
-def _named(mails: Sequence[ItemRow], standing: str) -> str:
-    return listed([str(item.request["reservation_id"]) for item in mails if _standing(item) == standing])
+def _named(row: IntentRow, standing: str) -> str:
+    return listed([str(item.request["reservation_id"]) for item in _mails(row) if _standing(item) == standing])

@@ -66,7 +66,7 @@ class Provider(Section):
     read_deadline: Seconds = 2.5
     settle_time: Seconds = 30.0
     idle_timeout: Seconds = 10.0
-    #: Whether a look-up that finds nothing proves anything; None: as its kind usually is (a hotel system yes, Stripe no).
+    #: Whether a look-up that finds nothing proves anything; None: as its kind usually is (Stripe no, others yes).
     absence_provable: bool | None = None
     key_life: timedelta = timedelta(hours=24)
     #: Calls at once and calls a second that it bears, over all our processes; None: nothing declared.
@@ -181,6 +181,7 @@ class TenantSettings(Section):
     """What a tenant may set. Amounts are in the property's currency."""
 
     guards: Guards = Guards()
+    #: For each refund; above it a person must do it.
     max_refund: Annotated[int, Field(ge=0)] = 500
     #: The same guest, room type and dates in another conversation within ten minutes: refused, not only told.
     refuse_duplicates: bool = False

@@ -16,6 +16,7 @@ class State(StrEnum):
 
 
 PENDING = frozenset({State.QUEUED, State.RUNNING})
+SETTLED = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED, State.SUPERSEDED})
 
 
 class IntentState(StrEnum):

@@ -47,9 +47,9 @@ _SCHEMES = {
     "smtp_url": ("smtp://", "smtps://"),
 }
 
-#: The hotels of the simulator, so that nothing has to be configured for a first booking.
 #: Where no mail server is named; whether it has an address is ROOMKEY_SMTP_URL's to say.
 _MAIL = Provider(kind=ProviderKind.SMTP)
+#: The hotels of the simulator, so that nothing has to be configured for a first booking.
 DEMO_HOTELS: dict[str, Property] = {
     "BER": Property(name="Roomkey Berlin", time_zone="Europe/Berlin", currency="EUR"),
     "AKL": Property(name="Roomkey Auckland", time_zone="Pacific/Auckland", currency="NZD"),
@@ -188,8 +188,9 @@ def _completed(settings: Settings, token: str | None) -> Settings:
     changes: dict[str, Any] = {}
     if not settings.properties:
         changes["properties"] = DEMO_HOTELS
-    if all(one.kind is not ProviderKind.SMTP for one in settings.providers.values()):
-        settings = settings.model_copy(update={"providers": {**settings.providers, "mail": _MAIL}})
+    named = settings.providers
+    if "mail" not in named and all(one.kind is not ProviderKind.SMTP for one in named.values()):
+        settings = settings.model_copy(update={"providers": {**named, "mail": _MAIL}})
     if token:
         changes["providers"] = {
             name: provider.model_copy(update={"token": SecretStr(token)}) if _wants_token(provider) else provider

@@ -46,7 +46,7 @@ WITH conversation AS (
 )
 SELECT item.id AS item_id, intent.created_at, intent.expires_at, {twin} AS twin FROM intent, item
 """
-_ADMIT_FIRST = text(_STATEMENT.format(twin=twin(":stay", "item", "item.id", "intent.created_at")))
+_ADMIT_FIRST = text(_STATEMENT.format(twin=twin(":guest", ":stay", "item", "item.id", "intent.created_at")))
 
 
 def admit_first(engine: Engine, submission: Submission) -> Admitted | None:

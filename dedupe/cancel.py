@@ -17,9 +17,11 @@ _CANCEL_INTENT = text("""
 UPDATE intents SET cancelled_at = coalesce(cancelled_at, now()) WHERE id = :id RETURNING pruned_at
 """)
 
-# Against `begin`, which updates the same rows: one of the two comes first, and the other sees what it did.
+# Against `begin`, which updates the same rows: one of the two comes first, and the other sees what it did. The arrivals
+# of a batch first: an expansion holds them while it locks its mails.
 _LOCK_ITEMS = text("""
-SELECT i.id FROM items i WHERE i.id IN (SELECT item_id FROM links WHERE intent_id = :id) ORDER BY i.id FOR UPDATE
+SELECT i.id FROM items i WHERE i.id IN (SELECT item_id FROM links WHERE intent_id = :id)
+ORDER BY i.effect = 'arrivals' DESC, i.id FOR UPDATE
 """)
 
 # A statement of its own, after the locks, so that its snapshot holds every attempt begun before them. `until`: another

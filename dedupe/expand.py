@@ -43,8 +43,10 @@ SELECT intent_id, last + row_number() OVER (PARTITION BY intent_id ORDER BY plac
 
 # They live as long as the longest of the intents that are not cancelled.
 _KEEP = text("""
-UPDATE items i SET expires_at = greatest(i.expires_at, p.expires_at)
-FROM items p WHERE p.id = :parent AND i.id = ANY(:ids) AND i.state IN ('queued', 'running', 'unknown')
+UPDATE items i SET expires_at = p.expires_at
+FROM items p
+WHERE p.id = :parent AND i.id = ANY(:ids) AND i.state IN ('queued', 'running', 'unknown')
+  AND i.expires_at < p.expires_at
 """)
 
 

@@ -8,21 +8,25 @@ from booking.errors import ToolError
 from booking.states import State
 from dedupe.items import Item
 
+#: SQL, of an item `i`: the reservation that it changes has been changed by a later one. Refunds overtake nothing.
+OVERTAKEN = """(i.subject IS NOT NULL AND i.effect IN ('change', 'cancel') AND EXISTS (
+    SELECT FROM items n WHERE n.subject = i.subject AND n.tenant_id = i.tenant_id AND n.provider = i.provider
+    AND n.effect IN ('change', 'cancel') AND n.id > i.id AND n.state NOT IN ('failed', 'cancelled')))"""
+
 # A plain read; the attempts are summed up here so that the decision sees doubt and item at one instant.
-_PEEK = text("""
+_SELECT = """
 SELECT i.*, a.doubts, a.last_send, a.sends, clock_timestamp() AS now,
        ARRAY(SELECT provider FROM pauses WHERE lifted_at IS NULL) AS paused,
-       i.subject IS NOT NULL AND EXISTS (
-           SELECT FROM items n WHERE n.subject = i.subject AND n.tenant_id = i.tenant_id AND n.provider = i.provider
-           AND n.id > i.id AND n.state NOT IN ('failed', 'cancelled')) AS overtaken
+       {overtaken} AS overtaken
 FROM items i CROSS JOIN LATERAL (
-    SELECT coalesce(array_agg(may_send_until) FILTER (WHERE outcome IS NULL OR outcome = 'unknown'), '{}') AS doubts,
+    SELECT coalesce(array_agg(may_send_until) FILTER (WHERE outcome IS NULL OR outcome = 'unknown'), '{{}}') AS doubts,
            max(may_send_until) AS last_send,
            count(*) FILTER (WHERE outcome IS NULL OR outcome IN ('unknown', 'absent', 'done')) AS sends
     FROM attempts WHERE item_id = i.id AND kind = 'write'
 ) a
 WHERE i.id = :id
-""")
+"""
+_PEEK = text(_SELECT.format(overtaken=OVERTAKEN))
 
 # A message is a token: where its own item can't run, it runs any other that is due. Only those that run just now are
 # passed by. now(), not clock_timestamp(): an index takes no value that may change within the statement.

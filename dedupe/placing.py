@@ -14,12 +14,8 @@ from booking import keys
 from booking.binding import Known, bind
 from booking.errors import ErrorCode
 from booking.states import PENDING, State
+from dedupe.peek import OVERTAKEN
 from dedupe.submission import Mismatch, Wanted
-
-#: SQL, of an item `i`: what it changes has been changed by a later one.
-OVERTAKEN = """(i.subject IS NOT NULL AND EXISTS (
-    SELECT FROM items n WHERE n.subject = i.subject AND n.tenant_id = i.tenant_id AND n.provider = i.provider
-    AND n.id > i.id AND n.state NOT IN ('failed', 'cancelled')))"""
 
 # All items that may stand for what is asked, and those undone since, whose epochs are taken. Locked, so that a settle
 # in flight is either seen or waits for us.
@@ -62,8 +58,8 @@ RETURNING items.id, items.queue
 """)
 
 
-# An item lives as long as the longest of its intents that are not cancelled; asked for, it may be written again. Summed up
-# once for all: a plan made while the tables were small would read all links of an intent for each of its thousands.
+# An item lives as long as the longest of its intents that are not cancelled; asked for, it may be written again. Summed
+# up once for all: a plan made while the tables were small would read all links of an intent for each of its thousands.
 _KEEP = text("""
 UPDATE items i SET stop_writes = false, expires_at = w.until
 FROM (SELECT l.item_id, max(n.expires_at) AS until FROM links l JOIN intents n ON n.id = l.intent_id

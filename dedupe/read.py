@@ -22,14 +22,14 @@ SELECT n.id, n.tenant_id, n.key, n.tool, n.conversation_id, n.created_at, n.expi
         'error', i.error, 'attempts', i.attempts, 'slow', i.slow, 'request', i.request) ORDER BY l.position) AS text)
     FROM links l JOIN items i ON i.id = l.item_id WHERE l.intent_id = n.id) AS items, (
     SELECT t.twin FROM (
-        SELECT s.stay, s.created_at, max(s.id) AS id, min(k.position) AS position
+        SELECT s.guest, s.stay, s.created_at, max(s.id) AS id, min(k.position) AS position
         FROM links k JOIN items s ON s.id = k.item_id WHERE k.intent_id = n.id AND s.stay IS NOT NULL
-        GROUP BY s.stay, s.created_at) g CROSS JOIN LATERAL (SELECT {twin} AS twin) t
+        GROUP BY s.guest, s.stay, s.created_at) g CROSS JOIN LATERAL (SELECT {twin} AS twin) t
     WHERE t.twin IS NOT NULL ORDER BY g.position LIMIT 1) AS twin
 FROM intents n JOIN conversations c ON c.tenant_id = n.tenant_id AND c.id = n.conversation_id
 WHERE n.id = ANY(:ids) {only}
 """
-_TWIN = twin("g.stay", "n", "g.id", "g.created_at")
+_TWIN = twin("g.guest", "g.stay", "n", "g.id", "g.created_at")
 _INTENTS = text(_SELECT.format(only="", twin=_TWIN))
 
 # For those who wait: most of theirs are not done, and a batch is woken by each of its items.

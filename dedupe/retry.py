@@ -12,9 +12,10 @@ from sqlalchemy import Connection, Engine, Row, text
 
 from booking.errors import MAY_PASS
 from booking.handoff import Stop, StopReason
-from dedupe.blocks import Subject, lock, refuse_open
+from dedupe.blocks import Asker, Stay, Subject, lock, refuse_open, refuse_twin
 from dedupe.guards import count_failed, note_failed_call
-from dedupe.placing import OVERTAKEN, Armed, arm, keep
+from dedupe.peek import OVERTAKEN
+from dedupe.placing import Armed, arm, keep
 from dedupe.submission import Blocked, Stopped
 
 # A stop is read under the lock: none can slip in between.
@@ -27,19 +28,21 @@ WHERE n.id = :id AND n.tenant_id = :tenant_id FOR UPDATE OF c
 # Against `prune`, which takes an intent's links away. An expansion may add some meanwhile: it needs only that the
 # intent stays.
 _LOCK_INTENT = text("""
-SELECT tool, call, pruned_at IS NOT NULL AS pruned FROM intents WHERE id = :id FOR NO KEY UPDATE
+SELECT n.tool, n.call, n.pruned_at IS NOT NULL AS pruned,
+       coalesce((t.settings ->> 'refuse_duplicates')::boolean, false) AS strict
+FROM intents n JOIN tenants t ON t.id = n.tenant_id WHERE n.id = :id FOR NO KEY UPDATE OF n
 """)
 
 # Without a lock: what they change must be locked before they are. An open item is never locked here, for an expansion
 # that runs holds its own item while it waits for its mails'.
 _FAILED = text("""
-SELECT i.id, i.provider, i.subject FROM links l JOIN items i ON i.id = l.item_id
+SELECT i.id, i.provider, i.subject, i.guest, i.stay FROM links l JOIN items i ON i.id = l.item_id
 WHERE l.intent_id = :id AND i.state IN ('failed', 'cancelled') AND i.error ->> 'code' = ANY(:may_pass)
 """)
 
 # Those that are still failed: a late proof, or another intent's asking, may have come first.
 _SELECT_LOCKED = """
-SELECT i.id, i.fingerprint, i.request, i.provider, i.subject, {overtaken} AS overtaken
+SELECT i.id, i.fingerprint, i.request, i.provider, i.subject, i.guest, i.stay, {overtaken} AS overtaken
 FROM items i
 WHERE i.id = ANY(:ids) AND i.state IN ('failed', 'cancelled') AND i.error ->> 'code' = ANY(:may_pass)
 ORDER BY i.id FOR UPDATE OF i
@@ -61,7 +64,7 @@ Again = list[tuple[int, str]]
 
 @dataclass(frozen=True)
 class _Intent:
-    """The locked intent. `stop`: its conversation is stopped."""
+    """The locked intent. `strict`: its tenant refuses duplicates; `stop`: its conversation is stopped."""
 
     id: str
     tenant_id: str
@@ -69,6 +72,7 @@ class _Intent:
     tool: str
     call: str
     pruned: bool
+    strict: bool
     stop: Stop | None
 
 
@@ -104,7 +108,7 @@ def _lock_intent(connection: Connection, tenant_id: str, intent_id: str) -> _Int
         return None
     row = connection.execute(_LOCK_INTENT, {"id": intent_id}).one()
     stop = Stop(reason=StopReason(place.stop_reason), at=place.stopped_at) if place.stopped_at else None
-    return _Intent(intent_id, tenant_id, place.id, row.tool, row.call, row.pruned, stop)
+    return _Intent(intent_id, tenant_id, place.id, row.tool, row.call, row.pruned, row.strict, stop)
 
 
 def _retry(connection: Connection, intent: _Intent, lifetime: Callable[[str], float]) -> Again | Stop | Blocked:
@@ -130,17 +134,24 @@ def _locked(connection: Connection, intent: _Intent) -> Sequence[Row[Any]]:
     found = connection.execute(_FAILED, {"id": intent.id, "may_pass": may_pass}).all()
     if not found:
         return []
-    lock(connection, intent.tenant_id, _subjects(found))
+    lock(connection, intent.tenant_id, _subjects(found), _stays(intent, found))
     values = {"ids": [row.id for row in found], "may_pass": may_pass}
     return connection.execute(_LOCK_ITEMS, values).all()
 
 
 def _refuse(connection: Connection, intent: _Intent, failed: Sequence[Row[Any]]) -> None:
     """One open item a subject; and what was wished later must not be undone by what was wished before."""
-    refuse_open(connection, intent.tenant_id, _subjects(failed))
+    asker = Asker(intent.tenant_id, intent.conversation_id)
+    refuse_open(connection, asker, _subjects(failed))
+    refuse_twin(connection, asker, _stays(intent, failed))
     overtaken = next((row.subject for row in failed if row.overtaken), None)
     if overtaken is not None:
         raise Blocked("changed_since", subject=overtaken)
+
+
+def _stays(intent: _Intent, rows: Sequence[Row[Any]]) -> set[Stay]:
+    """The stays of which the tenant wants no second one."""
+    return {Stay(row.guest, row.stay) for row in rows if row.stay} if intent.strict else set()
 
 
 def _subjects(rows: Sequence[Row[Any]]) -> set[Subject]:

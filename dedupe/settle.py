@@ -11,10 +11,11 @@ from sqlalchemy import Connection, Engine, TextClause, text
 
 from booking.states import State
 from dedupe.items import AUDIT_SECONDS, Begun, Closing, Item, Move, Settled
-from dedupe.placing import OVERTAKEN
+from dedupe.peek import OVERTAKEN
 
 # The row is locked first, so that `before` is what the move really starts from. A settled success never changes.
 # The letters: those the decision asks for; a success that was told as a failure; a second success with another id.
+# A mail that was not sent is written anew the next time: its guest's address may have been corrected.
 # Letters that only waited for a verdict are closed by it. The host is told of what changes a word that was given: once
 # shown as unknown, the verdict, even if the item has been written again meanwhile; late success; duplicates.
 _SETTLE = """
@@ -40,7 +41,8 @@ WITH {closing}, before AS (
                         WHEN :told_nothing THEN i.failures + 1 ELSE 0 END,
         doubted_at = CASE WHEN :in_doubt THEN coalesce(i.doubted_at, clock_timestamp()) END,
         key_generation = i.key_generation + CAST(:raise_generation AS int),
-        request_bytes = CASE WHEN :raise_generation THEN NULL ELSE i.request_bytes END,
+        request_bytes = CASE WHEN :raise_generation OR (:uncount = 1 AND NOT :in_doubt AND i.effect = 'reminder')
+                             THEN NULL ELSE i.request_bytes END,
         first_sent_at = CASE WHEN :raise_generation THEN NULL ELSE i.first_sent_at END,
         settled_at = CASE WHEN b.state IN ('succeeded', 'superseded') THEN i.settled_at
                           WHEN :state IN ('succeeded', 'failed', 'cancelled')

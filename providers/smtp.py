@@ -129,7 +129,9 @@ class SmtpMail:
         if answer.code == 530:  # it wants a log-in that nobody has configured
             return Misconfigured(f"RCPT {answer.cause}")
         if answer.code >= 500:
-            return Rejected("no_address", f"RCPT {answer.cause}", {"problem": _problem(answer, to)})
+            # 5.7: the server's policy, which may refuse us everywhere; no other address would help.
+            row = "mail_refused" if " 5.7." in f" {answer.cause}" else "no_address"
+            return Rejected(row, f"RCPT {answer.cause}", {"problem": _problem(answer, to)})
         return None if answer.code in (250, 251) else _not_now("RCPT", answer)
 
 

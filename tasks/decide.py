@@ -24,9 +24,21 @@ from booking.outcomes import (
     Rejected,
     Unknown,
 )
-from booking.states import DeadLetter, Kind, State
+from booking.states import SETTLED, DeadLetter, Kind, State
 from dedupe.items import AUDIT_SECONDS, Item
-from tasks.decisions import READ_BACKOFF, READ_LEAST, READ_TRIES, Again, Call, Decision, Give, Later, Park, Settle
+from tasks.decisions import (
+    READ_BACKOFF,
+    READ_LEAST,
+    READ_TRIES,
+    Again,
+    Call,
+    Decision,
+    Give,
+    Later,
+    Park,
+    Settle,
+    duplicates,
+)
 from tasks.waits import (
     MISCONFIGURED_SECONDS,
     SHOW_UNKNOWN_AFTER,
@@ -35,16 +47,13 @@ from tasks.waits import (
     held_back_wait,
     key_live,
     look_again_wait,
+    may_write,
     not_sent_wait,
     quiet_at,
     shown_state,
     unknown_wait,
     until,
 )
-
-#: Writes since an item was last armed. One repeat mends nearly all passing trouble; more only load a sick system.
-MAX_WRITES = 2
-SETTLED = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED, State.SUPERSEDED})
 
 
 def runnable(item: Item, now: datetime) -> bool:
@@ -113,7 +122,7 @@ def _after_check(outcome: Outcome | Finding, item: Item, caps: Capabilities, now
         return _after_first_look(outcome, item, caps, now)
     match outcome:
         case Found(result):
-            return Settle(State.SUCCEEDED, result=result, letters=_duplicates(item, outcome), audit=_audit(item, caps))
+            return Settle(State.SUCCEEDED, result=result, letters=duplicates(item, outcome), audit=_audit(item, caps))
         case Mismatched(cause):
             return _mismatched(item, caps, cause)
         case Rejected(_, cause) if caps.looks_first:  # what it changes is not there, or not theirs, any more
@@ -132,26 +141,22 @@ def _after_first_look(outcome: Outcome | Finding, item: Item, caps: Capabilities
     """No write of it is in doubt: what was seen decides whether one is made at all."""
     match outcome:
         case Found(result):
-            return Settle(State.SUCCEEDED, result=result, letters=_duplicates(item, outcome))
+            return Settle(State.SUCCEEDED, result=result, letters=duplicates(item, outcome))
         case Absent():
-            return Call(Kind.WRITE) if _may_write(item, now) else _not_written(item, now)
+            return Call(Kind.WRITE) if may_write(item, now) else _given_up(item, caps, now)
         case Rejected(row, _, values):
             error = tool_error(row, **(words(item.effect) | values))
             return Settle(State.CANCELLED if error.code is ErrorCode.CANCELLED else State.FAILED, error)
         case Mismatched(cause):
             return Park(DeadLetter.MISMATCH, cause)
         case NotSent():
-            return _not_sent(item, caps, now, outcome)
+            return _not_sent(item, caps, now, outcome, looking=True)
         case Unknown(cause, retry_after):
-            return _not_sent(item, caps, now, NotSent(cause, retry_after=retry_after))
+            return _not_sent(item, caps, now, NotSent(cause, retry_after=retry_after), looking=True)
         case Misconfigured(cause):
             return _misconfigured(item, now, cause)
         case _:
             raise TypeError(f"a look can't end as {type(outcome).__name__}")
-
-
-def _may_write(item: Item, now: datetime) -> bool:
-    return item.writes < MAX_WRITES and item.expires_at > now and not item.stop_writes
 
 
 def _start(item: Item, caps: Capabilities, now: datetime) -> Decision:
@@ -160,7 +165,7 @@ def _start(item: Item, caps: Capabilities, now: datetime) -> Decision:
         overtaken = item.overtaken and caps.reads_back
         return Call(Kind.CHECK) if caps.can_look_up and not overtaken else _rest(item)
     if item.doubts:
-        again = key_live(item, caps, now) and _may_write(item, now) and not item.refusal
+        again = key_live(item, caps, now) and may_write(item, now) and not item.refusal
         if again and ((item.failures and not caps.reads_back) or not caps.can_look_up):
             # Under a live key the write itself is the best look-up, where looking up told nothing or is not possible.
             # Of what others may change, too, only reading tells whether they have: theirs must not be written over.
@@ -171,8 +176,12 @@ def _start(item: Item, caps: Capabilities, now: datetime) -> Decision:
     if item.refusal:
         # It waited for the doubt about another write; a late answer has ended that.
         return Settle(State.FAILED, item.refusal, raise_generation=True, audit=_audit(item, caps, failed=True))
-    if _may_write(item, now):
+    if may_write(item, now):
         return Call(Kind.CHECK if caps.looks_first else Kind.WRITE)
+    return _given_up(item, caps, now)
+
+
+def _given_up(item: Item, caps: Capabilities, now: datetime) -> Settle:
     return replace(_not_written(item, now), audit=_audit(item, caps, failed=True))
 
 
@@ -184,8 +193,8 @@ def _not_written(item: Item, now: datetime) -> Settle:
         detail = f"gave up after {item.failures} tries: {item.error.code}"
         return Settle(State.FAILED, item.error, letters=((DeadLetter.EXHAUSTED, detail),))
     if item.expires_at <= now:
-        letter = (DeadLetter.EXPIRED, "its time ran out before it was tried")
-        return Settle(State.FAILED, tool_error("expired", **words(item.effect)), letters=(letter,))
+        letters = ((DeadLetter.EXPIRED, "its time ran out before it was tried"),)
+        return Settle(State.FAILED, tool_error("expired", **words(item.effect)), letters=letters)
     return Settle(State.FAILED, tool_error("unavailable", **words(item.effect)))
 
 
@@ -201,12 +210,12 @@ def _rejected(item: Item, caps: Capabilities, now: datetime, error: ToolError) -
     return Later(until(quiet_at(item, caps, now), now), shown_state(item, now), refusal=error)
 
 
-def _not_sent(item: Item, caps: Capabilities, now: datetime, outcome: NotSent) -> Decision:
+def _not_sent(item: Item, caps: Capabilities, now: datetime, outcome: NotSent, *, looking: bool = False) -> Decision:
     wait = not_sent_wait(item, caps, now, outcome.retry_after)
     if item.doubts:
         return Later(wait, shown_state(item, now), told_nothing=True)
     row = "rate_limited" if outcome.code is ErrorCode.RATE_LIMITED else "unavailable"
-    return Later(wait, State.QUEUED, error=tool_error(row, **words(item.effect)), told_nothing=True)
+    return Later(wait, State.QUEUED, tool_error(row, **words(item.effect, looking=looking)), told_nothing=True)
 
 
 def _held_back(item: Item, now: datetime, outcome: HeldBack) -> Later:
@@ -233,7 +242,7 @@ def _misconfigured(item: Item, now: datetime, cause: str) -> Decision:
 def _unknown(item: Item, caps: Capabilities, now: datetime, cause: str) -> Decision:
     if caps.can_look_up:
         return Call(Kind.CHECK)
-    if key_live(item, caps, now) and _may_write(item, now):
+    if key_live(item, caps, now) and may_write(item, now):
         return Later(backoff(item), shown_state(item, now), told_nothing=True)
     return Park(DeadLetter.UNKNOWN_OUTCOME, cause)
 
@@ -253,7 +262,7 @@ def _look_again(item: Item, caps: Capabilities, now: datetime, outcome: NotSent 
 def _absent(item: Item, caps: Capabilities, now: datetime, begun_at: datetime) -> Decision:
     if item.state in SETTLED:
         return _rest(item)
-    if key_live(item, caps, now) and _may_write(item, now) and not item.refusal:
+    if key_live(item, caps, now) and may_write(item, now) and not item.refusal:
         return Call(Kind.WRITE)
     quiet = quiet_at(item, caps, now)
     if begun_at < quiet:
@@ -261,7 +270,7 @@ def _absent(item: Item, caps: Capabilities, now: datetime, begun_at: datetime) -
     if not caps.absence_provable:
         detail = "the look-up finds nothing, which proves nothing at this provider"
         return Park(DeadLetter.UNKNOWN_OUTCOME, detail, unknown_wait(item, now))
-    if _may_write(item, now) and not item.refusal:
+    if may_write(item, now) and not item.refusal:
         return Call(Kind.WRITE, absent=True)
     settled = _not_written(item, now)
     return Settle(
@@ -279,14 +288,6 @@ def _mismatched(item: Item, caps: Capabilities, cause: str) -> Decision:
     if item.state in (State.SUCCEEDED, State.SUPERSEDED) or caps.reads_back:
         return _rest(item)  # cancelled or changed since: the guest's own doing, or the hotel's
     return replace(_rest(item), letters=((DeadLetter.MISMATCH, cause),))
-
-
-def _duplicates(item: Item, found: Found) -> tuple[tuple[DeadLetter, str], ...]:
-    """All that exist under our reference beside the one the guest is told of: the one already told, else the first."""
-    exist = (found.provider_id, *found.others)
-    told = item.provider_id if item.provider_id in exist else found.provider_id
-    detail = f"exist beside {told}: {', '.join(one for one in exist if one != told)}"
-    return ((DeadLetter.DUPLICATE, detail),) if found.others else ()
 
 
 def _audit(item: Item, caps: Capabilities, *, failed: bool = False) -> bool:

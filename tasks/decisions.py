@@ -4,7 +4,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from booking.errors import ToolError
+from booking.outcomes import Found
 from booking.states import DeadLetter, Kind, State
+from dedupe.items import Item
 
 #: Calls for one read, in all.
 READ_TRIES = 3
@@ -65,6 +67,14 @@ class Park:
 
 
 Decision = Call | Settle | Later | Park
+
+
+def duplicates(item: Item, found: Found) -> tuple[tuple[DeadLetter, str], ...]:
+    """All that exist under our reference beside the one the guest is told of: the one already told, else the first."""
+    exist = (found.provider_id, *found.others)
+    told = item.provider_id if item.provider_id in exist else found.provider_id
+    detail = f"exist beside {told}: {', '.join(one for one in exist if one != told)}"
+    return ((DeadLetter.DUPLICATE, detail),) if found.others else ()
 
 
 @dataclass(frozen=True)

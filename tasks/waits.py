@@ -1,4 +1,4 @@
-"""How long: the waits that `tasks.decide` gives, and until when a key or a doubt lasts. Pure."""
+"""How long and how often: the numbers that `tasks.decide` goes by, and what follows from them alone. Pure."""
 
 import random
 from datetime import datetime, timedelta
@@ -8,6 +8,8 @@ from booking.outcomes import HeldBack
 from booking.states import State
 from dedupe.items import Item
 
+#: Writes since an item was last armed. One repeat mends nearly all passing trouble; more only load a sick system.
+MAX_WRITES = 2
 #: Waits between tries that reached nobody, seconds: full jitter up to BACKOFF * 2^n, at most BACKOFF_MOST.
 BACKOFF, BACKOFF_MOST = 1.0, 60.0
 #: Waits between look-ups that told nothing, seconds: LOOK_AGAIN more each time, at most LOOK_AGAIN_MOST.
@@ -39,6 +41,11 @@ def key_live(item: Item, caps: Capabilities, now: datetime) -> bool:
 def quiet_at(item: Item, caps: Capabilities, now: datetime) -> datetime:
     """From then on a look-up that finds nothing proves that nothing happened, if the provider declares so."""
     return (item.last_send or now) + caps.idle_timeout + caps.settle_time
+
+
+def may_write(item: Item, now: datetime) -> bool:
+    """Whether another write may be begun at all."""
+    return item.writes < MAX_WRITES and item.expires_at > now and not item.stop_writes
 
 
 def doubt_age(item: Item, now: datetime) -> timedelta:

@@ -17,8 +17,7 @@ CREATE UNIQUE INDEX items_open_subject ON items (subject, provider, tenant_id)
 CREATE INDEX items_subject ON items (subject, tenant_id) WHERE subject IS NOT NULL;
 -- What a cancellation undoes is found by the provider's id of it.
 CREATE INDEX items_provider_id ON items (provider_id, tenant_id) WHERE provider_id IS NOT NULL;
-CREATE INDEX items_guest ON items (guest, tenant_id) WHERE guest IS NOT NULL;
-CREATE INDEX items_stay ON items (stay, tenant_id) WHERE stay IS NOT NULL;
+CREATE INDEX items_guest ON items (guest, stay, tenant_id) WHERE guest IS NOT NULL;
 
 -- 'schedule': made by the caretaker, once a hotel, job and date.
 ALTER TABLE intents DROP CONSTRAINT intents_key_kind_check;

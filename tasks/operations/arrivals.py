@@ -45,7 +45,9 @@ def _lifetime(asking: Asking, arguments: SendCheckinReminders) -> float:
 
 
 def mails(secret: bytes, item: Item, arrivals: Sequence[Reservation]) -> list[Wanted]:
-    """One mail for each of the arrivals that an expansion has found."""
+    """One mail for each of the arrivals that an expansion has found; none once the day is over."""
+    if reminder.over(item):
+        return []
     hotel = Property.model_validate(item.request["hotel"])
     return [reminder.wanted(secret, item.tenant_id, hotel, arrival) for arrival in arrivals if arrival.is_live()]
 

@@ -52,6 +52,12 @@ def _refusal(arrival: Reservation) -> ToolError | None:
     return None
 
 
+def over(item: Item) -> bool:
+    """Whether the day of arrival has passed at the hotel."""
+    zone = Property.model_validate(item.request["hotel"]).zone
+    return item.now.astimezone(zone).date().isoformat() > str(item.request["date"])
+
+
 class Reminder:
     """A reminder (see `port.Operation`)."""
 
@@ -88,6 +94,8 @@ class Reminder:
             return Rejected("no_longer_arriving", seen.cause, item.request)
         if not isinstance(seen, Reservation):
             return seen
+        if over(item):
+            return Rejected("no_longer_arriving", "the day is over", item.request)
         arrives = (seen.property, seen.check_in) == (item.request["property"], item.request["date"])
         if not (arrives and seen.is_live()):
             return Rejected("no_longer_arriving", "cancelled or moved", item.request)

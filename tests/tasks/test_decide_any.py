@@ -21,11 +21,11 @@ from booking.outcomes import (
     Rejected,
     Unknown,
 )
-from booking.states import Kind, State
+from booking.states import SETTLED, Kind, State
 from dedupe.items import Item
-from tasks.decide import MAX_WRITES, SETTLED, decide
+from tasks.decide import decide
 from tasks.decisions import Call, Decision, Later, Park, Settle
-from tasks.waits import key_live, quiet_at
+from tasks.waits import MAX_WRITES, key_live, quiet_at
 from tests.booking.build import error_of
 from tests.tasks.build import NOW, SOLD_OUT_VALUES, an_item, sold_out
 

@@ -11,8 +11,9 @@ from booking.errors import ErrorCode
 from booking.outcomes import Absent, Finding, Found, Misconfigured, Mismatched, NotSent, Unknown
 from booking.states import DeadLetter, Kind, State
 from dedupe.items import AUDIT_SECONDS, Item
-from tasks.decide import MAX_WRITES, decide
+from tasks.decide import decide
 from tasks.decisions import Call, Decision, Later, Park, Settle
+from tasks.waits import MAX_WRITES
 from tests.booking.build import error_of
 from tests.tasks.build import (
     KEYED,

@@ -9,9 +9,9 @@ from booking.capabilities import Capabilities
 from booking.outcomes import Absent, Rejected
 from booking.states import DeadLetter, Kind, State
 from dedupe.items import Item
-from tasks.decide import MAX_WRITES, decide, runnable
+from tasks.decide import decide, runnable
 from tasks.decisions import Call, Decision, Settle
-from tasks.waits import key_live, quiet_at
+from tasks.waits import MAX_WRITES, key_live, quiet_at
 from tests.booking.build import error_of
 from tests.tasks.build import (
     ALL,

@@ -10,9 +10,9 @@ from booking.errors import ErrorCode
 from booking.outcomes import Done, Misconfigured, NotSent, Outcome, Rejected, Unknown
 from booking.states import DeadLetter, Kind, State
 from dedupe.items import Item
-from tasks.decide import MAX_WRITES, decide
+from tasks.decide import decide
 from tasks.decisions import Call, Decision, Later, Park, Settle
-from tasks.waits import BACKOFF_MOST, MISCONFIGURED_SECONDS
+from tasks.waits import BACKOFF_MOST, MAX_WRITES, MISCONFIGURED_SECONDS
 from tests.booking.build import error_of
 from tests.tasks.build import (
     ALL,
