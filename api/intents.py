@@ -26,6 +26,8 @@ from tasks.operations import TOOLS
 from tasks.operations.arrivals import LEAST_SECONDS
 
 MAX_WAIT = 30.0
+#: What stands against an intent is mostly "not yet", 409.
+_STATUSES = {"additional_to_nothing": 422, "over_limit": 403}
 
 _KEY = re.compile(r"[!-~](?:[ -~]{0,198}[!-~])?")
 _INTENT = re.compile(r"int_[0-9a-f]{1,64}")
@@ -147,7 +149,7 @@ async def _retried(parts: Parts, tenant_id: str, intent_id: str) -> tuple[bool, 
 
 
 def _blocked(blocked: Blocked) -> Refused:
-    status = 422 if blocked.row == "additional_to_nothing" else 409
+    status = _STATUSES.get(blocked.row, 409)
     return Refused(status, blocked.row, None, **blocked.values)
 
 

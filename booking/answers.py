@@ -7,7 +7,7 @@ from booking.errors import ToolError, tool_error
 from booking.handoff import BECAUSE
 from booking.reminders import reminders_answer, reminders_error
 from booking.results import IntentAnswer, IntentRow, ItemAnswer, ItemRow
-from booking.rooms import rooms_error
+from booking.rooms import listed, rooms_error
 from booking.states import PENDING, IntentOutcome, IntentState, State, outcome_of
 
 SLOW = "The {system} is slow today; still trying."
@@ -15,6 +15,7 @@ TWICE = (
     "The same stay was asked for in another conversation a moment ago (intent {twin}). "
     "Ask the guest whether both are meant."
 )
+UNDONE = "Done, and undone since by a later request: {undone}. It is not in force any more."
 #: What a client without long polling should wait between two polls, milliseconds.
 POLL_AFTER_MS = 1000
 
@@ -70,11 +71,17 @@ def item_answer(item: ItemRow) -> ItemAnswer:
         id=item.id,
         key=item.key,
         effect=item.effect,
+        about=_about(item),
         state=item.state,
         result=item.result if item.state is State.SUCCEEDED else None,
         error=error,
         attempts=item.attempts,
     )
+
+
+def _about(item: ItemRow) -> str | None:
+    names = ("reservation_id", "payment_id", "room_type", "date")
+    return next((str(item.request[name]) for name in names if item.request.get(name)), None)
 
 
 def _finished_expansion(item: ItemRow) -> bool:
@@ -86,7 +93,14 @@ def _notice(row: IntentRow) -> str | None:
     slow = next((item for item in row.items if item.slow and item.state in PENDING), None)
     if slow is not None:
         return SLOW.format(**words(slow.effect))
+    undone = [item for item in row.items if item.state is State.SUPERSEDED]
+    if undone:
+        return UNDONE.format(undone=listed([_number(item) for item in undone]))
     return TWICE.format(twin=row.twin) if row.twin else None
+
+
+def _number(item: ItemRow) -> str:
+    return str((item.result or item.request).get("booking_id") or _about(item))
 
 
 def _error(

@@ -202,6 +202,12 @@ TABLE: dict[str, tuple[ErrorCode, str, str | None, bool]] = {
         "Ask again only as the fix of this answer says; it holds the arguments for the missing rooms.",
         True,
     ),
+    "partial_to_correct": (
+        ErrorCode.PARTIAL_FAILURE,
+        "{succeeded} of {total} rooms are booked{owned}. Not booked: {failed}.",
+        "Correct what is named, and ask again for those rooms only; {succeeded} rooms are booked already{owned}.",
+        True,
+    ),
     "partial_for_good": (
         ErrorCode.PARTIAL_FAILURE,
         "{succeeded} of {total} rooms are booked{owned}. Not booked: {failed}.",

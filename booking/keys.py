@@ -73,8 +73,8 @@ def guest_mark(secret: bytes, stay: Stay) -> str:
 
 
 def stay_mark(secret: bytes, stay: Stay) -> str:
-    """The same for all bookings of one stay, whatever the conversation."""
-    return digest(secret, "stay", booking_identity(stay))
+    """The same for all bookings of one stay of one person, whatever the conversation; a namesake's address differs."""
+    return digest(secret, "stay", [booking_identity(stay), stay.guest.email.casefold()])
 
 
 def base_key(secret: bytes, scope: str, effect: str, identity: Any) -> str:

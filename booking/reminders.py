@@ -16,7 +16,7 @@ def reminders_answer(row: IntentRow) -> RemindersAnswer | None:
     if found is None or (found.state is not State.SUCCEEDED and not mails):
         return None
     counts = Counter(_standing(item) for item in mails)
-    before = counts["sent"] if found.result is None else min(int(found.result["already_sent"]), counts["sent"])
+    before = counts["sent"] if found.result is None else min(int(found.result["sent_before"]), counts["sent"])
     values = {name: counts[name] for name in ("to_send", "being_confirmed", "to_be_corrected", "not_sent", "left_out")}
     values |= {"already_sent": before, "sent": counts["sent"] - before}
     return RemindersAnswer(arrivals=len(mails), **values, said=_said(len(mails), values))
@@ -50,8 +50,7 @@ def _fixes(row: IntentRow, wrong: str, again: str, confirmed: int) -> list[str]:
         call = f"call send_checkin_reminders for {request['property']} and {request['date']} again"
         fixes.append(f"{'Then ' if wrong else ''}{call if wrong else 'C' + call[1:]}; nobody is mailed twice.")
     if confirmed:
-        those = "the one that is" if confirmed == 1 else f"the {confirmed} that are"
-        fixes.append(f"Do nothing about {those} being confirmed.")
+        fixes.append(f"Do nothing about {_named(row, 'being_confirmed')}: being confirmed.")
     return fixes
 
 
@@ -69,9 +68,11 @@ def _standing(item: ItemRow) -> str:
     if item.state is State.FAILED:
         wrong = item.error is not None and item.error.code is ErrorCode.INVALID_ARGUMENT
         return "to_be_corrected" if wrong else "not_sent"
-    return "left_out"
+    # Given up by whoever had asked, or no longer arriving.
+    return "not_sent" if item.error is not None and item.error.message == _CANCELLED else "left_out"
 
 
+_CANCELLED = tool_error("cancelled").message
 _WORDS = (
     ("already_sent", "{} already sent"),
     ("sent", "{} sent now"),

@@ -67,6 +67,7 @@ class ItemAnswer(Answer):
     id: int
     key: str
     effect: Effect = Field(description="What it does on the outside system.")
+    about: str | None = Field(default=None, description="The reservation, payment or room type that it is about.")
     state: State
     result: dict[str, Any] | None = Field(default=None, description="The booking (refund, mail …), once it exists.")
     error: ToolError | None = None

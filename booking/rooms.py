@@ -4,14 +4,17 @@ Pure.
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from booking.errors import MAY_PASS, ToolError, tool_error
+from booking.errors import MAY_PASS, TABLE, ErrorCode, ToolError, tool_error
 from booking.results import ItemRow
 from booking.states import State
 
+#: The price that the hotel system named instead.
+_DEARER = re.compile(re.escape(TABLE["price_changed"][1].partition("{")[0]) + r"([0-9.]+) ([A-Z]{3}),")
 #: Of a large batch so many are named in the texts for the model; the items hold all.
 MOST_NAMED = 20
 
@@ -20,7 +23,7 @@ def rooms_error(rows: Sequence[ItemRow]) -> tuple[ToolError, str | None]:
     """The error, and the fix. Ready arguments are in the fix alone, so that they are sent once."""
     booked = [str((item.result or {}).get("booking_id")) for item in rows if item.state is State.SUCCEEDED]
     lost = [(item.error, item.request) for item in rows if item.state in (State.FAILED, State.CANCELLED)]
-    again = [request for error, request in lost if error and error.code in MAY_PASS]
+    passing = [(error, request) for error, request in lost if error and error.code in MAY_PASS]
     failed = Counter(f"{_room(one)} ({error.code}: {error.message})" if error else _room(one) for error, one in lost)
     values = {
         "succeeded": len(booked),
@@ -29,11 +32,30 @@ def rooms_error(rows: Sequence[ItemRow]) -> tuple[ToolError, str | None]:
         "total": len(rows),
         "failed": listed([f"{count} times {what}" if count > 1 else what for what, count in failed.items()], "; "),
     }
-    if not again:
-        error = tool_error("partial_for_good", **values)
+    if not passing:
+        wrong = any(error and error.code is ErrorCode.INVALID_ARGUMENT and error.retryable for error, _ in lost)
+        error = tool_error("partial_to_correct" if wrong else "partial_for_good", **values)
         return error, error.fix
     are = "room is" if len(booked) == 1 else "rooms are"
-    return tool_error("partial", **values), _fix(again, f"{len(booked)} {are} booked{values['owned']}.")
+    fix = _fix([_asked(error, request) for error, request in passing], f"{len(booked)} {are} booked{values['owned']}.")
+    return tool_error("partial", **values), " ".join([fix, *_hints([error for error, _ in passing])])
+
+
+def _asked(error: ToolError, request: dict[str, Any]) -> dict[str, Any]:
+    """What to ask for instead: the same, but at the price that it has now."""
+    dearer = _DEARER.match(error.message)
+    return {**request, "max_price": {"amount": dearer[1], "currency": dearer[2]}} if dearer else request
+
+
+def _hints(errors: Sequence[ToolError]) -> list[str]:
+    dearer = [_DEARER.match(error.message) is not None for error in errors]
+    taken = [error.code is ErrorCode.CONFLICT for error in errors]
+    hints = []
+    if any(dearer):
+        hints.append("First ask the guest whether the new price is fine.")
+    if any(one and not other for one, other in zip(taken, dearer, strict=True)):
+        hints.append("Or search again and offer other room types or dates.")
+    return hints
 
 
 def _fix(again: Sequence[dict[str, Any]], already: str) -> str:

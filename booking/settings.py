@@ -181,7 +181,7 @@ class TenantSettings(Section):
     """What a tenant may set. Amounts are in the property's currency."""
 
     guards: Guards = Guards()
-    #: For each refund; above it a person must do it.
+    #: Of one payment, all refunds together; above it a person must do it.
     max_refund: Annotated[int, Field(ge=0)] = 500
     #: The same guest, room type and dates in another conversation within ten minutes: refused, not only told.
     refuse_duplicates: bool = False

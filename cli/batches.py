@@ -1,5 +1,6 @@
 """`roomkey remind` and `roomkey retry`: batches at the terminal. They speak HTTP only."""
 
+import secrets
 from datetime import date
 from typing import Annotated, Any
 
@@ -20,7 +21,7 @@ def register(app: typer.Typer) -> None:
 def remind(
     hotel: Annotated[str, typer.Option("--property", help="The hotel's id, e.g. BER.")],
     day: Annotated[str, typer.Option("--date", help="The day of arrival, YYYY-MM-DD, the hotel's local date.")],
-    conversation: Annotated[str | None, typer.Option(help="Default: one for each hotel and day.")] = None,
+    conversation: Annotated[str | None, typer.Option(help="Default: one for each run.")] = None,
     wait: Wait = False,
     config: Config = None,
     data: Data = FOLDER,
@@ -34,7 +35,8 @@ def remind(
     body: dict[str, Any] = {
         "tool": "send_checkin_reminders",
         "arguments": {"property": hotel, "date": day},
-        "conversation_id": conversation or f"cli-remind-{hotel}-{day}",
+        # A run is a conversation: that of yesterday may have been stopped for addresses that are corrected by now.
+        "conversation_id": conversation or f"cli-remind-{hotel}-{day}-{secrets.token_hex(4)}",
     }
     caller = make_caller(config, data, as_json)
     finish(caller, caller.submit(body), wait, as_json)

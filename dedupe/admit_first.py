@@ -22,6 +22,7 @@ WITH conversation AS (
     INSERT INTO conversations (tenant_id, id, admitted)
     SELECT :tenant_id, :conversation_id, 1
     WHERE NOT EXISTS (SELECT FROM items WHERE tenant_id = :tenant_id AND base = :base)
+      AND NOT EXISTS (SELECT FROM items WHERE tenant_id = :tenant_id AND moved_base = :base)
       AND NOT EXISTS (SELECT FROM intents WHERE tenant_id = :tenant_id AND key_kind = :key_kind AND key = :intent_key)
       AND NOT EXISTS (SELECT FROM items WHERE guest = :guest AND tenant_id = :tenant_id
                       AND (state = 'unknown' OR (doubted_at IS NOT NULL AND state IN ('queued', 'running'))))

@@ -6,6 +6,7 @@ Looked at within the transaction of `admit`, after the locks, before anything is
 import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from sqlalchemy import Connection, TextClause, text
 
@@ -42,6 +43,13 @@ JOIN jsonb_to_recordset(CAST(:wanted AS jsonb)) AS w(subject text, provider text
   ON i.subject = w.subject AND i.provider = w.provider
 WHERE i.tenant_id = :tenant_id AND i.state IN ('queued', 'running', 'unknown') AND i.id <> ALL(:bound)
 ORDER BY i.id LIMIT 1
+""")
+
+# The payment is locked, so that two at once are counted one after the other.
+_GIVEN_BACK = text("""
+SELECT coalesce(sum((request ->> 'amount')::numeric), 0) FROM items
+WHERE subject = :subject AND provider = :provider AND tenant_id = :tenant_id AND effect = 'refund'
+  AND state NOT IN ('failed', 'cancelled') AND id <> ALL(:bound)
 """)
 
 # In doubt: a write ended as unknown, or nobody is left who could tell how it ends. One that is being written just now
@@ -143,6 +151,7 @@ def refuse_blocked(connection: Connection, submission: Submission, places: Seque
     bound = [one.item.known.id for one in places if one.item]
     asker = Asker(submission.tenant_id, submission.conversation_id)
     refuse_open(connection, asker, _subjects(one.wanted for one in begin), bound)
+    _refuse_too_much(connection, submission, [one for one in begin if one.wanted.most is not None], bound)
     new_stays = [one for one in begin if one.new and one.wanted.guest]
     _refuse_guest_in_doubt(connection, submission, new_stays)
     stays = [one for one in begin if one.wanted.stay]
@@ -163,6 +172,18 @@ def _refuse_additional(connection: Connection, submission: Submission, places: S
             raise Blocked("additional_in_doubt", state=state.value, intent=_named(intent))
         if not any(item.known.state is State.SUCCEEDED for item in before):
             raise Blocked("additional_to_nothing")
+
+
+def _refuse_too_much(
+    connection: Connection, submission: Submission, refunds: Sequence[Place], bound: Sequence[int]
+) -> None:
+    """Many small refunds are no way around the limit."""
+    for one in refunds:
+        values = {"tenant_id": submission.tenant_id, "provider": one.wanted.provider, "subject": one.wanted.subject}
+        before = connection.execute(_GIVEN_BACK, {**values, "bound": list(bound)}).scalar_one()
+        request = one.wanted.request
+        if one.wanted.most is not None and before + Decimal(request["amount"]) > one.wanted.most:
+            raise Blocked("over_limit", amount=f"{request['amount']} {request['currency']} more")
 
 
 def refuse_open(connection: Connection, asker: Asker, subjects: Collection[Subject], bound: Sequence[int] = ()) -> None:

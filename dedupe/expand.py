@@ -50,6 +50,13 @@ WHERE p.id = :parent AND i.id = ANY(:ids) AND i.state IN ('queued', 'running', '
 """)
 
 
+# Mails of the batch that were sent before this reading, also to those who do not arrive any more.
+_SENT_BEFORE = text("""
+SELECT count(DISTINCT i.id) FROM links l JOIN links c ON c.intent_id = l.intent_id JOIN items i ON i.id = c.item_id
+WHERE l.item_id = :parent AND i.effect = 'reminder' AND i.state = 'succeeded'
+""")
+
+
 def expand(
     engine: Engine, item: Item, begun: Begun, closing: Closing, move: Move, wanted: Callable[[bytes], Sequence[Wanted]]
 ) -> Settled:
@@ -65,7 +72,9 @@ def expand(
             return Settled(False)
         owner = Owner(item.tenant_id, item.conversation_id, bytes(row.secret), float(row.lifetime), published=False)
         places = _add(connection, item, owner, wanted(owner.secret))
-        proof = Proof("", {**(move.proof.result if move.proof else {}), **_known_before(places)})
+        before = connection.execute(_SENT_BEFORE, {"parent": item.id}).scalar_one()
+        known = {"sent_before": before, **_known_before(places)}
+        proof = Proof("", {**(move.proof.result if move.proof else {}), **known})
         return settle_within(connection, item, begun, closing, replace(move, proof=proof))
 
 

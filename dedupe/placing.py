@@ -20,9 +20,10 @@ from dedupe.submission import Mismatch, Wanted
 # All items that may stand for what is asked, and those undone since, whose epochs are taken. Locked, so that a settle
 # in flight is either seen or waits for us.
 _SELECT_KNOWN = """
-SELECT i.id, i.base, i.k, i.epoch, i.state, i.error ->> 'code' AS code, i.fingerprint, i.request,
+SELECT i.id, i.base, coalesce(i.moved_base, i.base) AS lives_at, i.k, i.epoch, i.state, i.error ->> 'code' AS code,
+       i.fingerprint, i.request,
        i.result ->> 'booking_id' AS booking_id, {overtaken} AS overtaken
-FROM items i WHERE i.tenant_id = :tenant_id AND i.base = ANY(:bases)
+FROM items i WHERE i.tenant_id = :tenant_id AND (i.base = ANY(:bases) OR i.moved_base = ANY(:bases))
 ORDER BY i.id FOR UPDATE OF i
 """
 _KNOWN_ITEMS = text(_SELECT_KNOWN.format(overtaken=OVERTAKEN))
@@ -91,10 +92,11 @@ class Armed:
 
 @dataclass(frozen=True)
 class KnownItem:
-    """A known item with what `bind` need not see."""
+    """A known item with what `bind` need not see. `lives_at`: the base by which it is asked for now."""
 
     known: Known
     base: str
+    lives_at: str
     epoch: int
     request: dict[str, Any]
     booking_id: str | None
@@ -145,6 +147,7 @@ def known_items(connection: Connection, tenant_id: str, wanted: Sequence[Wanted]
         row.id: KnownItem(
             Known(row.id, row.k, State(row.state), ErrorCode(row.code) if row.code else None, row.fingerprint),
             row.base,
+            row.lives_at,
             row.epoch,
             row.request,
             row.booking_id,
@@ -161,17 +164,19 @@ def place(wanted: Sequence[Wanted], known: Mapping[int, KnownItem], bound: Mappi
         groups.setdefault(effect.base, []).append(position)
     by_base: dict[str, list[KnownItem]] = {}
     for item in known.values():
-        by_base.setdefault(item.base, []).append(item)
+        for base in {item.base, item.lives_at}:
+            by_base.setdefault(base, []).append(item)
     places: list[Place] = []
     for base, positions in groups.items():
-        items = by_base.get(base, [])
+        items = [item for item in by_base.get(base, []) if item.lives_at == base]
+        taken = [item for item in by_base.get(base, []) if item.base == base]
         fixed = {at: bound[position] for at, position in enumerate(positions) if position in bound}
         more = {at for at, position in enumerate(positions) if wanted[position].additional}
         values = [wanted[position].fingerprint for position in positions]
         bindings = bind(len(positions), [item.known for item in items if not item.history], fixed, more, values)
         for position, binding in zip(positions, bindings, strict=True):
             found = known[binding.known.id] if binding.known else None
-            epochs = [item.epoch for item in items if item.known.k == binding.k]
+            epochs = [item.epoch for item in taken if item.known.k == binding.k]
             arm = found is not None and _arms(found, wanted[position])
             epoch = max(epochs, default=-1) + 1
             places.append(Place(position, wanted[position], found, binding.k, epoch, arm, items))

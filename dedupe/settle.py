@@ -5,12 +5,14 @@ which settles any item that is not succeeded, whoever brings it, late or not.
 """
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Engine, TextClause, text
 
 from booking.states import State
 from dedupe.items import AUDIT_SECONDS, Begun, Closing, Item, Move, Settled
+from dedupe.moves import Moved
 from dedupe.peek import OVERTAKEN
 
 # The row is locked first, so that `before` is what the move really starts from. A settled success never changes.
@@ -77,8 +79,9 @@ SELECT EXISTS (SELECT FROM moved) AS moved, ARRAY(SELECT DISTINCT intent_id FROM
 """
 
 # A cancelled reservation undoes its booking and all changes of it; other dates undo those before. What was undone may
-# be asked for again. A moved booking lives on under its new dates: that is what its guest owns, and what is told. Proof
-# of an older item, which an audit may bring after a newer one was asked for, undoes nothing: `last` is empty then.
+# be asked for again. A moved booking lives on under its new dates: that is what its guest owns, what is told, and what
+# whoever asks for these dates meets; the old ones may be booked anew. Proof of an older item, which an audit may bring
+# after a newer one was asked for, undoes nothing: `last` is empty then.
 _UNDOING = """, last AS (
     SELECT i.id, i.tenant_id, i.provider, i.subject, i.effect, i.request
     FROM items i, moved WHERE i.id = moved.id AND :proven AND NOT {overtaken}
@@ -95,10 +98,11 @@ _UNDOING = """, last AS (
     WHERE b.effect = 'cancel' AND u.provider_id = b.subject AND u.tenant_id = b.tenant_id
       AND u.provider = b.provider AND u.effect = 'booking' AND u.state = 'succeeded'
 ), moved_booking AS (
-    UPDATE items u SET result = u.result || jsonb_build_object(
-        'check_in', b.request -> 'check_in', 'check_out', b.request -> 'check_out')
-    FROM last b
-    WHERE b.effect = 'change' AND u.provider_id = b.subject AND u.tenant_id = b.tenant_id
+    UPDATE items u SET result = u.result || w.dates, request = u.request || w.dates, fingerprint = w.fingerprint,
+        moved_base = w.base, stay = w.stay
+    FROM last b, jsonb_to_recordset(CAST(:moved AS jsonb)) AS w(id bigint, base text, fingerprint text, stay text,
+        dates jsonb)
+    WHERE b.effect = 'change' AND u.id = w.id AND u.provider_id = b.subject AND u.tenant_id = b.tenant_id
       AND u.provider = b.provider AND u.effect = 'booking' AND u.state = 'succeeded'
 )"""
 
@@ -149,12 +153,19 @@ def close(engine: Engine, item: Item, begun: Begun, closing: Closing) -> None:
         connection.execute(_CLOSE_ONLY, _closing(item, begun, closing))
 
 
-def settle(engine: Engine, item: Item, begun: Begun, closing: Closing, move: Move) -> Settled:
-    """Close the attempt `begun` and move its item, if this run still holds it or `move` carries a proof."""
+def settle(
+    engine: Engine, item: Item, begun: Begun, closing: Closing, move: Move, moved: Sequence[Moved] = ()
+) -> Settled:
+    """Close the attempt `begun` and move its item, if this run still holds it or `move` carries a proof.
+
+    `moved`: the bookings of a reservation that has other dates now.
+    """
     values = {**_closing(item, begun, closing), **_move(move), "token": begun.token}
-    undoes = item.subject is not None and move.state is State.SUCCEEDED
     with engine.connect() as connection:
-        return _settle(connection, _SETTLE_UNDOING if undoes else _SETTLE_HELD, values)
+        if item.subject is None or move.state is not State.SUCCEEDED:
+            return _settle(connection, _SETTLE_HELD, values)
+        values["moved"] = json.dumps([vars(one) for one in moved])
+        return _settle(connection, _SETTLE_UNDOING, values)
 
 
 def settle_within(connection: Connection, item: Item, begun: Begun, closing: Closing, move: Move) -> Settled:

@@ -20,6 +20,7 @@ class Wanted:
     operation needs to write it. `subject`: what it changes, by the provider's id. `guest`, `stay`: hashes of whom a
     booking is for and of which stay it is. `additional`: one more than there are. `refusal`: it must not be carried
     out; it is recorded as failed and nothing is ever sent. `repeats`: asked again, it runs again, whatever came of it.
+    `most`: of all refunds of the payment together, without a person.
     """
 
     base: str
@@ -35,6 +36,7 @@ class Wanted:
     additional: bool = False
     refusal: ToolError | None = None
     repeats: bool = False
+    most: int | None = None
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ A server may deliver nothing before the final dot. So until that is in the kerne
 afterwards only a complete answer tells anything.
 """
 
-import re
 import ssl
 from datetime import datetime, timedelta
 from math import inf
@@ -14,7 +13,6 @@ from booking.errors import ErrorCode
 from booking.outcomes import Done, Misconfigured, NotSent, Outcome, Rejected, Unknown
 from booking.settings import Provider
 from providers.ports import Letter, Line
-from providers.replies import text_of
 from providers.smtp_line import Answer, Login, Lost, Server, SmtpLine, open_smtp, server_of
 from providers.smtp_message import Envelope, envelope_of, mail_address, message_bytes, on_the_wire
 
@@ -131,7 +129,7 @@ class SmtpMail:
         if answer.code >= 500:
             # 5.7: the server's policy, which may refuse us everywhere; no other address would help.
             row = "mail_refused" if " 5.7." in f" {answer.cause}" else "no_address"
-            return Rejected(row, f"RCPT {answer.cause}", {"problem": _problem(answer, to)})
+            return Rejected(row, f"RCPT {answer.cause}", {"problem": _problem(answer)})
         return None if answer.code in (250, 251) else _not_now("RCPT", answer)
 
 
@@ -139,7 +137,7 @@ def _offer(line: SmtpLine, message: bytes, to: str) -> Outcome | None:
     """Send the message up to its final dot. An outcome where it isn't wanted."""
     answer = line.ask("DATA")
     if answer.code >= 500:
-        return Rejected("mail_refused", f"DATA {answer.cause}", {"problem": _problem(answer, to)})
+        return Rejected("mail_refused", f"DATA {answer.cause}", {"problem": _problem(answer)})
     if answer.code != 354:
         return _not_now("DATA", answer)
     line.put(on_the_wire(message))
@@ -152,7 +150,7 @@ def _ending(answer: Answer, message_id: str, to: str) -> Outcome:
     if answer.code == 250:
         return Done({"message_id": message_id})
     if answer.code >= 500:
-        return Rejected("mail_refused", cause, {"problem": _problem(answer, to)})
+        return Rejected("mail_refused", cause, {"problem": _problem(answer)})
     return _not_now("message", answer) if answer.code >= 400 else Unknown(cause)
 
 
@@ -163,11 +161,6 @@ def _not_now(step: str, answer: Answer) -> NotSent:
     return NotSent(f"{step} {answer.cause}", code, alone=alone)
 
 
-def _problem(answer: Answer, address: str) -> str:
-    """The server's own words as one short line, without the guest's address: a language model will read them."""
-    said = " ".join(" ".join(answer.lines).split())
-    said = re.sub(f"<?{re.escape(address)}>?", "the address", said, flags=re.IGNORECASE)
-    try:
-        return text_of(said if len(said) <= _LONGEST else f"{said[: _LONGEST - 2]} …")
-    except ValueError:
-        return "it was refused"
+def _problem(answer: Answer) -> str:
+    """Its code alone: a language model will read it, and the text is anybody's who runs a mail server."""
+    return f"the mail server refuses it ({answer.cause})"

@@ -2,6 +2,7 @@
 
 import logging
 
+from booking.effects import Effect
 from booking.outcomes import (
     Absent,
     Done,
@@ -17,11 +18,13 @@ from booking.outcomes import (
 from booking.states import Kind, State
 from dedupe.guards import note_failures
 from dedupe.items import AUDIT_SECONDS, Begun, Closing, Item, Move, Proof, Settled
+from dedupe.moves import Moved, bookings_of
 from dedupe.pauses import pause
 from dedupe.settle import settle, settle_unbegun
 from tasks.attempt import Attempt
 from tasks.decisions import Later, Park, Settle
 from tasks.operations import OPERATIONS
+from tasks.operations.booking import moved
 from tasks.runtime import Runtime
 
 log = logging.getLogger("roomkey.write")
@@ -37,16 +40,25 @@ def end(
     absent = isinstance(decision, Settle) and decision.absent
     move = move_of(item, decision, last)
     if last is not None and last.begun is not None:
-        settled = settle(runtime.engine, item, last.begun, closing_of(last, absent=absent), move)
+        closing = closing_of(last, absent=absent)
+        settled = settle(runtime.engine, item, last.begun, closing, move, _moved(runtime, item, move))
     else:
         kind = last.kind if last else Kind.WRITE
         # Held back is no attempt: nothing was tried, nothing is recorded.
-        closing = closing_of(last, absent=absent) if last and not isinstance(last.outcome, HeldBack) else None
-        settled = settle_unbegun(runtime.engine, item, held, kind.value, closing, move)
+        tried = closing_of(last, absent=absent) if last and not isinstance(last.outcome, HeldBack) else None
+        settled = settle_unbegun(runtime.engine, item, held, kind.value, tried, move)
     runtime.at("settled")
     if last is not None and isinstance(last.outcome, Misconfigured) and last.outcome.certain:
         _pause(runtime, last.provider, last.outcome.cause)
     tell(runtime, item, move, settled)
+
+
+def _moved(runtime: Runtime, item: Item, move: Move) -> list[Moved]:
+    """The bookings that a change of dates has moved."""
+    if item.effect != Effect.CHANGE or move.state is not State.SUCCEEDED:
+        return []
+    booked = bookings_of(runtime.engine, item.tenant_id, item.provider, item.request["reservation_id"])
+    return [moved(one, item.request["check_in"], item.request["check_out"]) for one in booked]
 
 
 def _pause(runtime: Runtime, provider: str, cause: str) -> None:

@@ -8,6 +8,8 @@ ALTER TABLE items
     ADD COLUMN stay         text,
     -- What the look before the last write saw: how it was before.
     ADD COLUMN seen         jsonb,
+    -- Of a booking that was moved to other dates: the base under which it is asked for now.
+    ADD COLUMN moved_base   text,
     -- Which later item has undone this one.
     ADD COLUMN superseded_by bigint;
 
@@ -17,6 +19,7 @@ CREATE UNIQUE INDEX items_open_subject ON items (subject, provider, tenant_id)
 CREATE INDEX items_subject ON items (subject, tenant_id) WHERE subject IS NOT NULL;
 -- What a cancellation undoes is found by the provider's id of it.
 CREATE INDEX items_provider_id ON items (provider_id, tenant_id) WHERE provider_id IS NOT NULL;
+CREATE INDEX items_moved ON items (moved_base, tenant_id) WHERE moved_base IS NOT NULL;
 CREATE INDEX items_guest ON items (guest, stay, tenant_id) WHERE guest IS NOT NULL;
 
 -- 'schedule': made by the caretaker, once a hotel, job and date.

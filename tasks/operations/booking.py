@@ -11,6 +11,7 @@ from booking.outcomes import Absent, Done, Finding, Found, Mismatched, Outcome, 
 from booking.states import Kind, Queue
 from booking.text import folded
 from dedupe.items import Item
+from dedupe.moves import Booked, Moved
 from dedupe.submission import Wanted
 from providers.ports import Line, Pms
 from tasks.operations.port import Asking, Tool
@@ -40,6 +41,15 @@ def _wanted(asking: Asking, stay: Stay) -> Wanted:
         stay=keys.stay_mark(secret, stay),
         additional=stay.additional,
     )
+
+
+def moved(booked: Booked, check_in: str, check_out: str) -> Moved:
+    """The booking under its new dates."""
+    dates = {"check_in": check_in, "check_out": check_out}
+    stay, secret = Stay.model_validate({**booked.request, **dates}), booked.secret
+    base = keys.base_key(secret, booked.conversation_id, Effect.BOOKING, keys.booking_identity(stay))
+    fingerprint = keys.fingerprint(secret, keys.booking_values(stay))
+    return Moved(booked.id, base, fingerprint, keys.stay_mark(secret, stay), dates)
 
 
 class Booking:

@@ -43,6 +43,7 @@ def _wanted(asking: Asking, arguments: RefundPayment) -> list[Wanted]:
             provider=provider,
             subject=arguments.payment_id,
             additional=arguments.additional,
+            most=asking.caller.settings.max_refund,
             refusal=None if allowed else tool_error("over_limit", amount=said),
         )
     ]
