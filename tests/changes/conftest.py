@@ -12,7 +12,7 @@ from tests.api.serving import Api, settings_for
 from tests.changes.house import House
 from tests.changes.talk import Talk
 from tests.conftest import Tenant
-from tests.dedupe.rows import CALLER
+from tests.dedupe.rows import CALLER, run
 from tests.pms import Pms
 from tests.tasks.desk import Desk
 
@@ -21,6 +21,7 @@ from tests.tasks.desk import Desk
 def house(engine: Engine, pms: Pms, redis_url: str) -> Callable[..., House]:
     """Make a house: `house(mode, **capabilities)`."""
     create_tenant(engine, CALLER.tenant_id, TenantSettings())
+    run(engine, "UPDATE tenants SET secret = :secret", secret=CALLER.secret)  # a moved booking's key is made by it
 
     def make(mode: str = "keyed", **changes: object) -> House:
         pms.set_mode(mode)

@@ -13,17 +13,19 @@ from dedupe.items import Item
 from dedupe.read import read_conversation
 from tasks.write import run_item, run_message
 from tests.changes.house import ANNA, A, B, C, Dates, House, Wish
-from tests.dedupe.rows import CALLER, room
+from tests.dedupe.rows import CALLER, ask, linked, room
 from tests.tasks.desk import SHORT
 
 Houses = Callable[..., House]
 
 
-def booked(house: House, conversation: str = "c-1") -> tuple[int, str]:
-    """A booking of Anna's for A that was made here: its item, and its number."""
-    stay = room(guest=ANNA["name"], check_in=A[0], check_out=A[1])
-    item = house.desk.ask(stay, conversation=conversation)
-    assert house.desk.run(item).state is State.SUCCEEDED
+def booked(house: House, dates: Dates = A) -> tuple[int, str]:
+    """A booking of Anna's that was made here: its item, and its number."""
+    stay = room(guest=ANNA["name"], check_in=dates[0], check_out=dates[1])
+    admitted = ask(house.desk.engine, stay, conversation="c-1")
+    [item] = linked(house.desk.engine, admitted.intent_id)
+    for new, _ in admitted.publish:
+        assert house.desk.run(new).state is State.SUCCEEDED
     return item, str(house.desk.row(item).provider_id)
 
 
@@ -162,6 +164,21 @@ def test_what_was_cancelled_is_booked_again_as_another_and_cancelled_again(house
     assert [booking["status"] for booking in at.desk.pms.bookings()] == ["cancelled", "cancelled"]
 
 
+def test_a_moved_booking_is_met_under_its_new_dates_and_the_old_ones_are_free(house: Houses) -> None:
+    at = house()
+    first = booked(at)
+    at.moved(first[1], B)
+    assert booked(at, B) == first
+    second = booked(at)
+    assert second[1] != first[1]
+    assert owned(at) == [(first[1], *B), (second[1], *A)]
+    at.moved(first[1], A)
+    assert booked(at) in (first, second)
+    assert at.run(at.cancel(first[1])).state is State.SUCCEEDED
+    assert booked(at) == second
+    assert sorted(booking["status"] for booking in at.desk.pms.bookings()) == ["cancelled", "confirmed"]
+
+
 def test_a_change_of_another_reservation_undoes_nothing_here(house: Houses) -> None:
     at = house()
     item, number = booked(at)
@@ -214,6 +231,20 @@ def test_a_stalled_audit_of_an_older_change_undoes_no_newer_one(house: Houses) -
     assert (state(at, older), state(at, newer)) == (State.SUPERSEDED, State.SUCCEEDED)
     assert at.desk.row(item).result["check_in"] == C[0]
     assert owned(at) == [(number, *C)]
+
+
+def test_an_older_change_that_failed_is_not_proven_by_a_newer_one_of_the_same(house: Houses) -> None:
+    at = house("lookup-only")
+    number = at.seed()
+    at.desk.pms.fault("reset_before_commit", match={"operation": "change"}, times=1)
+    older = at.change(number, B, lifetime=30)
+    at.run(older)
+    assert at.later(older, expire=True).state is State.FAILED
+    at.moved(number, B, conversation="c-2")
+    calls = len(at.calls())
+    assert at.later(older, 300).state is State.FAILED
+    assert (len(at.calls()), at.letters(older)) == (calls, [])
+    assert at.desk.rests(older.item)
 
 
 def test_late_proof_of_an_older_change_is_told_and_undoes_no_newer_one(house: Houses) -> None:

@@ -9,7 +9,7 @@ from booking.states import State
 from dedupe.pauses import list_pauses, resume
 from dedupe.submission import Blocked
 from tests.changes.house import Wish, dies
-from tests.dedupe.rows import at_once
+from tests.dedupe.rows import CALLER, at_once
 from tests.refunds.till import AtStripe, Till
 from tests.stripe.running import Stripe
 from tests.tasks.desk import SHORT
@@ -176,6 +176,7 @@ def test_case_39_after_a_workers_death_the_refund_is_looked_up_before_anybody_wr
 def test_two_conversations_that_ask_for_the_same_get_one(till: Tills, place: str) -> None:
     at = till(place)
     wish = at.ask("60")
+    assert at.desk.item(wish.item).key.startswith(f"{CALLER.tenant_id}:refund:"), "no conversation's own"
     other = at.ask("60", conversation="c-2")
     assert (other.item, other.intent != wish.intent) == (wish.item, True)
     assert at.run(wish).state is State.SUCCEEDED

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from booking.errors import ErrorCode, ToolError
 from booking.states import State
 from dedupe.engine import Engine
-from dedupe.submission import Mismatch
+from dedupe.submission import Blocked, Mismatch
 from tests.api.checks import refused
 from tests.api.serving import Api, settings_for
 from tests.changes.talk import Talk, told
@@ -64,7 +64,7 @@ def test_a_refund_over_the_limit_stands_in_the_way_of_no_other(till: Tills) -> N
     at = till()
     at.ask("180", most=100)
     at.refunded("50", most=100)
-    wish = at.ask("60", most=100, conversation="c-2")
+    wish = at.ask("40", most=100, conversation="c-2")
     assert at.error(at.ask("180", most=100, conversation="c-3")).code is ErrorCode.PERMISSION_DENIED
     assert at.run(wish).state is State.SUCCEEDED
 
@@ -76,6 +76,28 @@ def test_after_a_lower_limit_nothing_more_is_given(till: Tills) -> None:
         assert at.told(at.ask("60", conversation="c-2", most=50)).state is State.SUCCEEDED
     assert at.error(at.ask("60", additional=True, most=50)).code is ErrorCode.PERMISSION_DENIED
     assert amounts(at) == ["60"]
+
+
+@everywhere
+def test_refunds_of_one_payment_count_together(till: Tills, place: str) -> None:
+    at = till(place)
+    wish = at.refunded("60", most=100)
+    at.refused("10", "USD", most=100)  # nothing was given for it
+    for amount, additional in (("40.01", False), ("60", True)):
+        with pytest.raises(Blocked) as blocked:
+            at.ask(amount, conversation="c-2", most=100, additional=additional)
+        assert blocked.value.row == "over_limit"
+    assert at.ask("60", conversation="c-2", most=100).item == wish.item, "the same again is no more"
+    at.refunded("40", most=100)
+    assert amounts(at) == ["60", "40"]
+
+
+def test_what_may_have_been_given_back_counts(till: Tills) -> None:
+    at = till("blind")
+    at.place.lose("reset")
+    assert at.run(at.ask("60", most=100)).state is State.UNKNOWN
+    with pytest.raises(Blocked):
+        at.ask("50", most=100)
 
 
 def test_over_http_it_is_in_the_answer_and_counts_for_the_guard(talk: Talk) -> None:
@@ -96,6 +118,9 @@ def test_over_http_it_is_in_the_answer_and_counts_for_the_guard(talk: Talk) -> N
     assert given["outcome"] == "succeeded"
     assert talk.conversation("c-2")["handoff"] == "99.5 EUR is given back. A colleague will call you."
     assert talk.conversation("c-2")["owned"] == []
+    more = talk.tool(TOOL, "c-3", **{**asked, "amount": {"amount": "1", "currency": "EUR"}})
+    problem = refused(more, 403, "PERMISSION_DENIED")
+    assert problem.tool_error.message == "A refund of 1 EUR more is not allowed without a person. Do not try again."
 
 
 # The payment
@@ -222,7 +247,7 @@ def test_yen_have_no_decimals_and_are_not_counted_in_hundredths(till: Tills, ser
     told_of = at.told(wish).result
     assert told_of is not None
     assert (told_of["amount"], told_of["currency"]) == ("1000", "JPY")
-    error = at.refused("10.5", "JPY", payment="pi_yen")
+    error = at.refused("10.5", "JPY", payment="pi_yen", most=5000)
     assert error.message.endswith("an amount in JPY must be more than 0 and a multiple of 1.")
     assert len(server.refunds()) == 1
 
