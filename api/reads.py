@@ -158,7 +158,9 @@ def _permitted(asked: Asked, ran: Ran, guest: VerifiedGuest | None) -> Found | G
 def _refusal(given: Give, notice: str | None, stop: Problem | None) -> Response:
     """The error; and if it was one too many, with what the model is to do now."""
     status = STATUSES[TABLE[given.row][0]]
-    refused = problem(status, given.row, **given.values).model_copy(update={"notice": notice})
+    refused = problem(status, given.row, **{"system": "hotel system", **given.values}).model_copy(
+        update={"notice": notice}
+    )
     if stop:
         told = refused.tool_error.model_copy(update={"fix": stop.tool_error.fix, "retryable": False})
         refused = refused.model_copy(update={"handoff": stop.handoff, "tool_error": told})

@@ -68,7 +68,7 @@ def first(engine: Engine) -> Admitted:
 def test_while_another_item_of_the_reservation_is_open_it_is_refused(
     engine: Engine, first: Admitted, later: Submission, doubtful: bool
 ) -> None:
-    other = admit(engine, later)
+    other, mine = admit(engine, later), later.conversation_id == "c-1"
     if doubtful:
         item = item_of(engine, other)
         end(engine, item, written(engine, item), "unknown", doubted())
@@ -76,7 +76,7 @@ def test_while_another_item_of_the_reservation_is_open_it_is_refused(
         again(engine, first)
     assert (blocked.value.row, blocked.value.values) == (
         "subject_in_doubt",
-        {"subject": "B-1", "intent": other.intent_id},
+        {"subject": "B-1", "intent": f" (intent {other.intent_id}: poll it)" if mine else ""},
     )
     assert item_of(engine, first).state == "failed"
     assert count(engine, "failures") == 2, "the failure of the change, and the call that was refused"
