@@ -80,8 +80,8 @@ def item_answer(item: ItemRow) -> ItemAnswer:
 
 
 def _about(item: ItemRow) -> str | None:
-    names = ("reservation_id", "payment_id", "room_type", "date")
-    return next((str(item.request[name]) for name in names if item.request.get(name)), None)
+    of = item.request.get
+    return of("reservation_id") or of("payment_id") or of("room_type") or of("date")
 
 
 def _finished_expansion(item: ItemRow) -> bool:

@@ -66,9 +66,11 @@ def test_nothing_new_is_booked_for_the_same_guest_and_overlapping_nights(patient
     for escape in ESCAPES:
         for conversation in ("c-77", "c-78"):
             problem = blocked(submit(chat, "create_booking", stay(**escape), conversation=conversation))
-            assert doubtful["id"] in problem.tool_error.message, escape
-            assert problem.tool_error.fix is not None
-            assert f"Poll intent {doubtful['id']}" in problem.tool_error.fix
+            # Which one to poll is told to those whose it is.
+            assert (f"(intent {doubtful['id']}: poll it)" in problem.tool_error.message) == (conversation == "c-77")
+            assert (doubtful["id"] in problem.model_dump_json()) == (conversation == "c-77")
+            assert "not yet known whether an earlier request" in problem.tool_error.message, escape
+            assert "until it is known" in (problem.tool_error.fix or "")
             assert not problem.tool_error.retryable
     blocked(submit(chat, "create_booking", stay(), conversation="c-78"))
     blocked(submit(chat, "create_booking", stay(room_type="suite"), key="own"))

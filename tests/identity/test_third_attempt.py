@@ -39,3 +39,16 @@ def test_case_30_two_answers_that_tell_nothing_and_the_third_attempt_books(chat:
     assert [call["effect"] for call in pms.ledger(operation="create_booking")] == [False, False, True]
     assert len({call["reference"] for call in pms.ledger(operation="create_booking")}) == 1
     assert seen(chat.api.engine, item).doubts == ()
+
+
+def test_asked_again_with_other_values_it_goes_out_under_another_key(chat: Chat, pms: Pms) -> None:
+    """The hotel system may have kept the first key, with the first request."""
+    pms.fault("status", match=CREATE, status=503, times=2)
+    [item] = item_ids(chat.call("double").json())
+    chat.desk.run(item)
+    assert chat.desk.later(item).state is State.FAILED
+    assert item_ids(chat.ask("double", notes="late")) == [item]
+    first, second, third = pms.ledger(operation="create_booking")
+    assert first["key"] == second["key"] != third["key"]
+    assert third["body"]["notes"] == "late"
+    assert made(pms) == 1

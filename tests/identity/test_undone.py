@@ -6,6 +6,7 @@ import pytest
 
 from booking.states import State
 from tasks.write import run_item
+from tests.api.serving import stay
 from tests.dedupe.rows import rows, seen
 from tests.guards.chat import Chat
 from tests.identity.asking import (
@@ -162,21 +163,45 @@ def test_in_another_conversation_it_may_be_cancelled_too(chat: Chat, pms: Pms) -
     assert made(pms) == 2
 
 
-def test_moved_to_other_dates_it_is_the_same_booking_and_not_booked_again(chat: Chat, pms: Pms) -> None:
+def test_moved_to_other_dates_it_is_met_under_these_and_not_booked_again(chat: Chat, pms: Pms) -> None:
     first = chat.ask("double")
     [number] = held(pms)
-    moved = ended(chat, "change_reservation_dates", number, **stay_on(5, 8))
-    assert moved["outcome"] == "succeeded"
-    for again in (chat.ask("double"), chat.ask("double", key="own"), done(chat, rooms(chat, {}))):
+    assert ended(chat, "change_reservation_dates", number, **stay_on(5, 8))["outcome"] == "succeeded"
+    told = chat.look(first["id"])
+    assert (told["outcome"], told["items"][0]["result"]) == ("succeeded", told["items"][0]["result"] | stay_on(5, 8))
+    for again in (
+        done(chat, submit(chat, "create_booking", stay(**stay_on(5, 8)))),
+        done(chat, submit(chat, "create_booking", stay(**stay_on(5, 8)), key="own")),
+        done(chat, rooms(chat, stay_on(5, 8))),
+    ):
         assert (states(again), item_ids(again), booking_ids(again)) == (["succeeded"], item_ids(first), [number])
-        assert again["items"][0]["result"] | stay_on(5, 8) == again["items"][0]["result"]
     assert made(pms) == 1
     [one] = chat.conversation()["owned"]
     assert one["result"] | stay_on(5, 8) == one["result"]
+    both = done(chat, rooms(chat, stay_on(5, 8), stay_on(5, 8)))
+    assert (item_ids(both)[0], both["outcome"], made(pms)) == (item_ids(first)[0], "succeeded", 2)
+
+
+def test_the_dates_that_it_was_moved_away_from_may_be_booked_again_once(chat: Chat, pms: Pms) -> None:
+    first = chat.ask("double")
+    [number] = held(pms)
+    ended(chat, "change_reservation_dates", number, **stay_on(5, 8))
+    again = chat.ask("double")
+    assert item_ids(again) != item_ids(first)
+    assert [key_of(first), key_of(again)] == [key_of(first), f"{key_of(first)[:-2]}:1"]
+    assert done(chat, rooms(chat, {}))["items"] == again["items"]
+    assert (made(pms), sorted(owned(chat))) == (2, held(pms))
+    # Moved back, it stands beside the other; two are there, and a third is asked for.
+    ended(chat, "change_reservation_dates", number, **stay_on(0, 2))
+    two = done(chat, rooms(chat, {}, {}))
+    assert (sorted(item_ids(two)), made(pms)) == (sorted(item_ids(first) + item_ids(again)), 2)
+    assert chat.ask("double", "double", "double")["outcome"] == "succeeded"
+    assert made(pms) == 3
     cancelled(chat, number)
-    assert owned(chat) == []
-    assert chat.ask("double")["items"][0]["result"] | stay_on(0, 2) == chat.ask("double")["items"][0]["result"]
-    assert (made(pms), len(held(pms))) == (2, 1)
+    assert chat.ask("double", "double", "double")["outcome"] == "succeeded"
+    assert (made(pms), alive(pms)) == (4, {"double": 3})
+    assert done(chat, rooms(chat, stay_on(5, 8)))["outcome"] == "succeeded", "nothing lives there any more"
+    assert made(pms) == 5
 
 
 def test_dates_moved_there_and_back_and_there_again_are_moved_each_time(chat: Chat, pms: Pms) -> None:
