@@ -55,6 +55,8 @@ capabilities = st.builds(
     settle_time=st.sampled_from([timedelta(0), timedelta(seconds=30), timedelta(hours=1)]),
     absence_provable=st.sampled_from([True, True, False]),
     idle_timeout=st.sampled_from([timedelta(0), timedelta(seconds=10)]),
+    looks_first=st.booleans(),
+    reads_back=st.booleans(),
 )
 
 written: st.SearchStrategy[Outcome] = st.one_of(
@@ -74,6 +76,8 @@ checked: st.SearchStrategy[Finding] = st.one_of(
     st.builds(Unknown, st.just("HTTP 503"), waits),
     st.just(Misconfigured("HTTP 401")),
 )
+#: What a look before the first write may also say.
+refused: st.SearchStrategy[Finding] = st.just(Rejected("denied", "another guest's"))
 ends: st.SearchStrategy[tuple[Kind | None, Outcome | Finding | None]] = st.one_of(
     st.just((None, None)),
     st.tuples(st.just(Kind.WRITE), written),
@@ -98,6 +102,7 @@ def items(draw: st.DrawFn, least_doubts: int = 0, states: tuple[State, ...] = (*
         doubted_at=draw(st.none() | past),
         expires_at=draw(moments(600, 600, 600, 0.001, 0, -1)),
         stop_writes=draw(st.sampled_from([False, False, False, True])),
+        overtaken=draw(st.booleans()),
     )
 
 
@@ -145,6 +150,28 @@ def test_nothing_is_written_that_may_not_be(
         assert not item.refusal
         assert item.state not in SETTLED
         assert not item.doubts or decision.absent or key_live(item, caps, NOW)
+
+
+@settings(max_examples=250, deadline=None)
+@given(items(0, OPEN), capabilities, st.one_of(checked, refused))
+def test_what_is_looked_at_first_is_never_written_on_less_than_a_clear_look(
+    item: Item, caps: Capabilities, saw: Finding
+) -> None:
+    item, caps = replace(item, doubts=()), replace(caps, looks_first=True)
+    start = decide(None, None, item, caps, NOW)
+    assert start != Call(Kind.WRITE)
+    after = decide(Kind.CHECK, saw, item, caps, NOW)
+    assert after != Call(Kind.WRITE) or isinstance(saw, Absent)
+    if isinstance(saw, Rejected):
+        assert isinstance(after, Settle)
+        assert after.state is State.FAILED
+
+
+@settings(max_examples=250, deadline=None)
+@given(items(0, tuple(SETTLED)), capabilities)
+def test_what_a_later_item_has_changed_is_not_looked_at_again(item: Item, caps: Capabilities) -> None:
+    decision = decide(None, None, replace(item, overtaken=True), replace(caps, reads_back=True), NOW)
+    assert not isinstance(decision, Call)
 
 
 @settings(max_examples=250, deadline=None)
