@@ -1,15 +1,21 @@
 """What can't be looked at: it is tried again, never written blindly; and what a worker left behind when it died."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from booking.capabilities import Capabilities
 from booking.errors import ToolError
-from booking.states import State
+from booking.outcomes import Finding, Misconfigured, NotSent, Unknown
+from booking.states import Kind, State
 from dedupe.pauses import list_pauses, resume
+from tasks.decide import decide
+from tasks.decisions import Call, Later
 from tasks.write import run_item
 from tests.changes.house import CANCEL, CHANGE, B, House, Wish, dies
+from tests.tasks.build import BLIND, KEYED, LOOKUP_ONLY, NOW, an_item
 from tests.tasks.desk import Desk
 
 Houses = Callable[..., House]
@@ -53,6 +59,18 @@ def test_what_can_not_be_looked_at_is_not_written_but_looked_at_again(
         assert set(at.operations()) == {"get"}
     assert at.later(wish, 10).state is State.SUCCEEDED
     assert at.operations() == ["get", "get", "get", TOOLS[tool]]
+
+
+@pytest.mark.parametrize("outcome", [NotSent("refused"), Unknown("HTTP 503"), Misconfigured("HTTP 401")])
+@pytest.mark.parametrize("caps", [KEYED, LOOKUP_ONLY, BLIND])
+def test_a_look_before_the_first_write_that_told_nothing_leads_to_no_write(
+    caps: Capabilities, outcome: Finding
+) -> None:
+    before = replace(caps, looks_first=True, reads_back=True)
+    item = an_item(effect="change", request={"reservation_id": "B-1"})
+    decision = decide(Kind.CHECK, outcome, item, before, NOW)
+    assert isinstance(decision, Later)
+    assert (decision.state, decide(None, None, item, before, NOW)) == (State.QUEUED, Call(Kind.CHECK))
 
 
 @both

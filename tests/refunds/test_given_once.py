@@ -13,6 +13,7 @@ from tests.dedupe.rows import CALLER, at_once
 from tests.refunds.till import AtStripe, Till
 from tests.stripe.running import Stripe
 from tests.tasks.desk import SHORT
+from tests.waiting import eventually
 
 Tills = Callable[..., Till]
 
@@ -257,3 +258,20 @@ def test_a_refund_told_as_not_made_that_came_after_all_is_seen_though_another_fo
     at.place.release()
     assert at.later(wish, 300).state is State.SUCCEEDED
     assert at.letters(wish) == ["late_success"]
+
+
+@with_keys
+def test_a_refund_told_as_not_made_is_asked_for_again_under_its_own_key_though_another_followed(
+    till: Tills, place: str
+) -> None:
+    """A reservation's later change overtakes the one before. Refunds overtake nothing: another key could give twice."""
+    at = till(place, write_deadline=SHORT)
+    at.place.lose("late")
+    wish = at.ask("60", lifetime=30)
+    at.run(wish)
+    assert at.later(wish, expire=True).state is State.FAILED
+    at.refunded("20")
+    at.place.release()  # long after all that was declared
+    eventually(lambda: len(at.place.given()) == 2)
+    assert at.refunded("60").item == wish.item
+    assert sorted(amount for _, amount in at.place.given()) == ["20", "60"]
