@@ -11,7 +11,9 @@ from tests.guards.chat import Chat
 
 @dataclass(frozen=True)
 class Talk(Chat):
-    """A chat about reservations and payments."""
+    """A chat about reservations and payments. `apart`: before the names of its conversations."""
+
+    apart: str = ""
 
     def seed(self, dates: Dates = A, guest: dict[str, str] = ANNA, property: str = "BER") -> str:
         """A reservation that came in by another way; its number."""
@@ -19,7 +21,8 @@ class Talk(Chat):
 
     def tool(self, tool: str, conversation: str = "c-77", key: str | None = None, **arguments: Any) -> httpx.Response:
         """Ask for it; the answer as it comes."""
-        return self.api.submit({"tool": tool, "arguments": arguments, "conversation_id": conversation}, key)
+        body = {"tool": tool, "arguments": arguments, "conversation_id": self.apart + conversation}
+        return self.api.submit(body, key)
 
     def done(self, tool: str, conversation: str = "c-77", key: str | None = None, **arguments: Any) -> dict[str, Any]:
         """Ask for it, let the worker run it, and look."""
@@ -37,6 +40,12 @@ class Talk(Chat):
         """The host names the guest of a conversation."""
         response = self.put({"guest": guest}, conversation)
         assert response.status_code == 200, response.text
+
+    def put(self, body: Any, name: str = "c-77", scope: str = "host") -> httpx.Response:
+        return super().put(body, self.apart + name, scope)
+
+    def conversation(self, name: str = "c-77") -> dict[str, Any]:
+        return super().conversation(self.apart + name)
 
 
 def told(intent: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from dedupe.submission import Blocked
 from tests.api.checks import refused
 from tests.changes.house import ANNA, CANCEL, CHANGE, A, B, C, Dates, House, Wish
 from tests.changes.talk import Talk
-from tests.dedupe.rows import at_once, count
+from tests.dedupe.rows import at_once, rows
 from tests.tasks.desk import SHORT
 
 Houses = Callable[..., House]
@@ -25,26 +26,24 @@ def arguments(number: str, dates: Dates | None) -> dict[str, Any]:
     return {"reservation_id": number, **target, **NAMED}
 
 
-@pytest.mark.parametrize("conversation", ["c-77", "c-other"])
-@pytest.mark.parametrize(("first", "second"), [(0, 1), (0, 2), (2, 0)], ids=["change", "cancel", "change-cancelled"])
-def test_what_comes_while_one_is_open_waits_and_passes_afterwards(
-    talk: Talk, first: int, second: int, conversation: str
-) -> None:
-    number = talk.seed()
-    tool, dates = WISHES[first]
-    taken = talk.tool(tool, **arguments(number, dates)).json()
-    tool, dates = WISHES[second]
-    response = talk.tool(tool, conversation, **arguments(number, dates))
-    error = refused(response, 409, "UNKNOWN_OUTCOME").tool_error
-    assert error.message.startswith(f"An earlier request for {number} is not settled yet")
-    assert not error.retryable
-    # The one to poll is named where it is their own; another conversation's may be another guest's.
-    assert (taken["id"] in error.message) == (conversation == "c-77")
-    assert (taken["id"] in response.text) == (conversation == "c-77")
-    assert (count(talk.api.engine, "intents"), count(talk.api.engine, "items")) == (1, 1)
-    assert talk.work(taken)["outcome"] == "succeeded"
-    later = talk.done(tool, conversation, **arguments(number, dates))
-    assert later["outcome"] == ("failed" if first == 2 else "succeeded")
+@pytest.mark.parametrize("own", [True, False], ids=["same conversation", "another"])
+def test_what_comes_while_one_is_open_waits_and_passes_afterwards(talk: Talk, own: bool) -> None:
+    for first, second in ((0, 1), (0, 2), (2, 0)):
+        at = replace(talk, apart=f"{first}-{second}-")
+        number, other = at.seed(), "c-77" if own else "c-other"
+        tool, dates = WISHES[first]
+        taken = at.tool(tool, **arguments(number, dates)).json()
+        tool, dates = WISHES[second]
+        response = at.tool(tool, other, **arguments(number, dates))
+        error = refused(response, 409, "UNKNOWN_OUTCOME").tool_error
+        assert error.message.startswith(f"An earlier request for {number} is not settled yet")
+        assert not error.retryable
+        # The one to poll is named where it is their own; another conversation's may be another guest's.
+        assert (taken["id"] in error.message) == (taken["id"] in response.text) == own
+        assert len(rows(at.api.engine, "SELECT FROM items WHERE subject = :number", number=number)) == 1
+        assert at.work(taken)["outcome"] == "succeeded"
+        later = at.done(tool, other, **arguments(number, dates))
+        assert later["outcome"] == ("failed" if first == 2 else "succeeded")
 
 
 def test_the_same_wish_again_is_the_same_intent_and_other_reservations_are_free(talk: Talk) -> None:

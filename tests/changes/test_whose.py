@@ -1,8 +1,8 @@
 """Whose reservation it is, before anything of it is shown or changed; and nothing of anybody else in any answer."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
-
-import pytest
 
 from dedupe.engine import Engine
 from tests.api.checks import refused
@@ -20,7 +20,17 @@ WRONG: list[dict[str, Any]] = [
     {"guest_name": "Anna", "email": "anna@example.com"},
 ]
 
-both = pytest.mark.parametrize("tool", [CHANGE, CANCEL])
+
+def both(test: Callable[[Talk, str], None]) -> Callable[[Talk], None]:
+    """For either tool, in conversations of its own: to start an API takes longer than a test."""
+
+    def in_turn(talk: Talk) -> None:
+        for tool in (CHANGE, CANCEL):
+            test(replace(talk, apart=f"{tool}-"), tool)
+            talk.desk.pms.clear_ledger()
+
+    in_turn.__name__ = test.__name__
+    return in_turn
 
 
 def asked(tool: str, number: str, dates: Dates = B, **claims: Any) -> dict[str, Any]:
@@ -82,7 +92,7 @@ def test_another_guest_who_is_verified_is_denied_whatever_the_model_claims(talk:
         assert (error["code"], error["retryable"]) == ("PERMISSION_DENIED", False)
         assert error["message"] == "This is not allowed. Do not try again."
         assert error["fix"] == "Offer the guest a person."
-        talk.put({"turn": len(talk.desk.pms.ledger())})
+        talk.put({"turn": len(talk.desk.pms.ledger())})  # for the guards
     assert untouched(talk, number)
 
 

@@ -32,7 +32,6 @@ LOST = [(fault, "keyed") for fault in LOST_AFTER_COMMIT] + [
 ]
 LOST_BEFORE_COMMIT: list[tuple[str, dict[str, Any]]] = [
     ("reset_before_commit", {}),
-    ("status", {"status": 503}),
     ("html", {"status": 200}),
 ]
 
