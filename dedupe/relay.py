@@ -6,15 +6,19 @@ from sqlalchemy import Engine, text
 
 # SKIP LOCKED: any number of caretakers share the work. Each message sent for an unclaimed item doubles the wait for the
 # next one (5 s, 10 s, … 640 s), so that a long queue isn't flooded with copies. But what expires is told when it does.
+# Chosen once, before the update: a plan may run a subquery of it again, skip what it has locked, and take too many.
 # now() in the condition: an index takes no value that may change within the statement, as clock_timestamp() does.
 _TAKE = text("""
+WITH due AS MATERIALIZED (
+    SELECT id FROM items WHERE queue = :queue AND publish_at <= now()
+    ORDER BY publish_at LIMIT :most FOR UPDATE SKIP LOCKED
+)
 UPDATE items SET publish_at = least(
         clock_timestamp() + 5 * 2 ^ least(published, 7) * interval '1 s',
         CASE WHEN state = 'queued' AND expires_at > clock_timestamp() THEN expires_at + interval '0.05 s' END),
     published = published + 1
-WHERE id IN (SELECT id FROM items WHERE queue = :queue AND publish_at <= now()
-             ORDER BY publish_at LIMIT :most FOR UPDATE SKIP LOCKED)
-RETURNING id, queue
+FROM due WHERE items.id = due.id
+RETURNING items.id, items.queue
 """)
 
 # The publish failed: the message is due again at once, when the relay next comes round.

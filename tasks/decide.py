@@ -149,10 +149,8 @@ def _after_first_look(outcome: Outcome | Finding, item: Item, caps: Capabilities
             return Settle(State.CANCELLED if error.code is ErrorCode.CANCELLED else State.FAILED, error)
         case Mismatched(cause):
             return Park(DeadLetter.MISMATCH, cause)
-        case NotSent():
+        case NotSent() | Unknown():
             return _not_sent(item, caps, now, outcome, looking=True)
-        case Unknown(cause, retry_after):
-            return _not_sent(item, caps, now, NotSent(cause, retry_after=retry_after), looking=True)
         case Misconfigured(cause):
             return _misconfigured(item, now, cause)
         case _:
@@ -210,11 +208,13 @@ def _rejected(item: Item, caps: Capabilities, now: datetime, error: ToolError) -
     return Later(until(quiet_at(item, caps, now), now), shown_state(item, now), refusal=error)
 
 
-def _not_sent(item: Item, caps: Capabilities, now: datetime, outcome: NotSent, *, looking: bool = False) -> Decision:
+def _not_sent(
+    item: Item, caps: Capabilities, now: datetime, outcome: NotSent | Unknown, looking: bool = False
+) -> Later:
     wait = not_sent_wait(item, caps, now, outcome.retry_after)
     if item.doubts:
         return Later(wait, shown_state(item, now), told_nothing=True)
-    row = "rate_limited" if outcome.code is ErrorCode.RATE_LIMITED else "unavailable"
+    row = "rate_limited" if getattr(outcome, "code", None) is ErrorCode.RATE_LIMITED else "unavailable"
     return Later(wait, State.QUEUED, tool_error(row, **words(item.effect, looking=looking)), told_nothing=True)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dedupe.submission import Admitted
-from tests.crash.house import House, Process
+from tests.crash.house import House, Process, guest_of
 from tests.dedupe.rows import ask, room, row, rows
 from tests.waiting import eventually
 
@@ -68,7 +68,7 @@ def play(house: House) -> Drama:
     after_death = {
         name: (house.state(item), house.attempts(item), len(house.effects(item))) for name, item in items.items()
     }
-    asked_again = ask(house.engine, conversation="c-begun")
+    asked_again = ask(house.engine, room().model_copy(update={"guest": guest_of("c-begun")}), conversation="c-begun")
 
     flushed = [house.ask(f"c-flushed-{n}") for n in range(FLUSHED)]
     house.publish(*flushed)

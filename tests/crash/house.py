@@ -12,17 +12,22 @@ from typing import Any
 
 import redis
 
-from booking.arguments import Stay
+from booking.arguments import Guest, Stay
 from dedupe.engine import Engine
 from dedupe.items import Item
 from tasks.message import make_app
 from tasks.publish import Publisher
-from tests.dedupe.rows import attempts, one_item, row, seen, url_of
+from tests.dedupe.rows import attempts, one_item, room, row, seen, url_of
 from tests.pms import Pms
 
 ROOT = Path(__file__).parents[2]
 #: Seconds; the lease is 5 s longer.
 WRITE_DEADLINE = 2.0
+
+
+def guest_of(conversation: str) -> Guest:
+    """What is in doubt for one guest must not stand in the way of another one's drama."""
+    return Guest(name=f"Guest of {conversation}", email="guest@hotel-demo.com")
 
 
 @dataclass
@@ -105,8 +110,9 @@ class House:
         }
 
     def ask(self, conversation: str, *rooms: Stay, provider: str = "pms") -> int:
-        """Ask for one room; gives its item's id. Not published."""
-        item = one_item(self.engine, *rooms, conversation=conversation).id
+        """Ask for one room; gives its item's id. Not published. Each conversation's guest is another one."""
+        asked = [one.model_copy(update={"guest": guest_of(conversation)}) for one in rooms or (room(),)]
+        item = one_item(self.engine, *asked, conversation=conversation).id
         with self.engine.connect() as connection:
             connection.exec_driver_sql("UPDATE items SET provider = %s WHERE id = %s", (provider, item))
         return item
