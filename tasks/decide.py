@@ -150,7 +150,7 @@ def _after_first_look(outcome: Outcome | Finding, item: Item, caps: Capabilities
         case Mismatched(cause):
             return Park(DeadLetter.MISMATCH, cause)
         case NotSent() | Unknown():
-            return _not_sent(item, caps, now, outcome, looking=True)
+            return _not_sent(item, caps, now, outcome, looks=True)
         case Misconfigured(cause):
             return _misconfigured(item, now, cause)
         case _:
@@ -208,14 +208,12 @@ def _rejected(item: Item, caps: Capabilities, now: datetime, error: ToolError) -
     return Later(until(quiet_at(item, caps, now), now), shown_state(item, now), refusal=error)
 
 
-def _not_sent(
-    item: Item, caps: Capabilities, now: datetime, outcome: NotSent | Unknown, looking: bool = False
-) -> Later:
+def _not_sent(item: Item, caps: Capabilities, now: datetime, outcome: NotSent | Unknown, looks: bool = False) -> Later:
     wait = not_sent_wait(item, caps, now, outcome.retry_after)
     if item.doubts:
         return Later(wait, shown_state(item, now), told_nothing=True)
     row = "rate_limited" if getattr(outcome, "code", None) is ErrorCode.RATE_LIMITED else "unavailable"
-    return Later(wait, State.QUEUED, tool_error(row, **words(item.effect, looking=looking)), told_nothing=True)
+    return Later(wait, State.QUEUED, tool_error(row, **words(item.effect, looking=looks)), told_nothing=True)
 
 
 def _held_back(item: Item, now: datetime, outcome: HeldBack) -> Later:
