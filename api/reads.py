@@ -144,11 +144,9 @@ def _permitted(asked: Asked, ran: Ran, guest: VerifiedGuest | None) -> Found | G
         hidden = found.row == "not_found" or (found.row == "denied" and guest is None)
         return _NOT_FOUND if hidden else found
     assert isinstance(found, Reservation)
-    if arguments.property not in (None, found.property):
-        return _NOT_FOUND
     match access(found, guest, arguments.guest_name, arguments.email):
-        case "allowed":
-            return found
+        case "allowed":  # only then the hotel: nobody else learns where a guest stays
+            return found if arguments.property in (None, found.property) else _NOT_FOUND
         case "denied":
             return Give("denied")
         case "not_found":

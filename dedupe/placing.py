@@ -232,7 +232,7 @@ def refuse_other_values(places: Sequence[Place]) -> None:
     """Raise Mismatch where an item that exists, or may, stands for other values than are asked for."""
     for one in places:
         item = one.item
-        if item is None or item.gone or one.arm or item.known.values == one.wanted.fingerprint:
+        if item is None or item.gone or one.arm or one.wanted.refusal or item.known.values == one.wanted.fingerprint:
             continue
         differs = differing(item.request, one.wanted.request)
         raise Mismatch("item", {"state": item.known.state.value, "booking_id": item.booking_id, "differs": differs})
