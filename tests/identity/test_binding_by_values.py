@@ -47,7 +47,7 @@ def knowns(draw: st.DrawFn) -> list[Known]:
     return [Known(100 + at, at, state, code, values) for at, (state, code, values) in enumerate(made)]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(knowns(), st.lists(VALUES, max_size=9), st.data())
 def test_no_item_stands_for_two_and_none_is_made_while_one_is_free(
     known: list[Known], values: list[str], data: st.DataObject
@@ -65,7 +65,7 @@ def test_no_item_stands_for_two_and_none_is_made_while_one_is_free(
     assert not (new and any(item.may_pass for item in free))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(knowns(), st.data())
 def test_the_same_rooms_in_any_order_are_each_the_same_room(known: list[Known], data: st.DataObject) -> None:
     order = data.draw(st.permutations(known))

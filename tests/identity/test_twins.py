@@ -65,16 +65,12 @@ BEN = {"name": "Ben Moser", "email": "anna.moser@example.com"}
 NAMESAKE = {"name": "Anna Moser", "email": "another@example.com"}
 
 
-def test_another_stay_or_guest_is_no_twin(chat: Chat) -> None:
+def test_another_stay_guest_or_tenant_is_no_twin(chat: Chat) -> None:
     chat.call("double")
     guests: list[Answer] = [{"guest": BEN}, {"guest": NAMESAKE}]
     for other in ({"room_type": "suite"}, {"property": "AKL"}, stay_on(0, 3), stay_on(-1, 2), *guests):
         answer = submit(chat, "create_booking", stay(**other), conversation="c-78").json()
         assert (answer["possible_duplicate_of"], answer["notice"]) == (None, None), other
-
-
-def test_another_tenants_is_no_twin(chat: Chat) -> None:
-    chat.call("double")
     stranger = make_tenant(chat.api.engine, "other").agent
     run(chat.api.engine, "UPDATE tenants SET secret = (SELECT secret FROM tenants WHERE id = 'demo')")
     answer = submit(chat, "create_booking", stay(), conversation="c-78", by=stranger).json()
