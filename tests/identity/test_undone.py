@@ -1,6 +1,5 @@
 """What was undone may be asked for again: it is booked again, once, and nothing brings back what was before."""
 
-
 import pytest
 
 from booking.states import State
