@@ -30,11 +30,10 @@ class Known:
 
 @dataclass(frozen=True)
 class Binding:
-    """One asked effect: an item that exists (`known`), to be run again if `arm`; or a new one, the `k`-th."""
+    """One asked effect: an item that exists (`known`), or a new one, the `k`-th."""
 
     known: Known | None
     k: int
-    arm: bool = False
 
 
 def bind(
@@ -61,7 +60,7 @@ def bind(
             bindings.append(Binding(None, next_k))
             next_k += 1
         else:
-            bindings.append(Binding(item, item.k, arm=item.may_pass))
+            bindings.append(Binding(item, item.k))
     return bindings
 
 

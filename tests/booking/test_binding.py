@@ -29,14 +29,14 @@ def test_the_first_request_makes_as_many_as_were_asked() -> None:
 def test_the_failed_one_asked_again_alone_is_the_one_that_runs_again() -> None:
     """Three doubles and a sold-out one of the same kind: asking for one more means the missing one."""
     known = [replace(SUCCEEDED, id=n, k=n) for n in range(3)] + [Known(9, 3, State.FAILED, ErrorCode.CONFLICT)]
-    assert bind(1, known) == [Binding(known[3], 3, arm=True)]
+    assert bind(1, known) == [Binding(known[3], 3)]
 
 
 def test_the_whole_batch_asked_again_runs_the_failed_one_and_shows_the_others() -> None:
     known = [replace(SUCCEEDED, id=n, k=n) for n in range(3)] + [Known(9, 3, State.FAILED, ErrorCode.CONFLICT)]
     bindings = bind(4, known)
     assert sorted(binding.known.id for binding in bindings if binding.known) == [0, 1, 2, 9]
-    assert [binding.known.id for binding in bindings if binding.arm and binding.known] == [9]
+    assert [binding.known.id for binding in bindings if binding.known and binding.known.may_pass] == [9]
 
 
 def test_the_same_intent_asked_again_keeps_each_place() -> None:
@@ -66,7 +66,7 @@ def test_more_than_are_known_makes_new_ones_above_every_known_k() -> None:
 def test_only_what_is_known_not_executed_and_may_pass_is_armed(state: State, code: ErrorCode) -> None:
     (binding,) = bind(1, [Known(1, 0, state, code)])
     assert binding.known is not None
-    assert binding.arm == (state in (State.FAILED, State.CANCELLED) and code in MAY_PASS)
+    assert binding.known.may_pass == (state in (State.FAILED, State.CANCELLED) and code in MAY_PASS)
 
 
 def test_a_permanent_failure_answers_from_the_record() -> None:
@@ -105,7 +105,6 @@ def test_asking_never_makes_more_than_asked_or_known(asked: int, known: list[Kno
     assert len({item.id for item in old}) == len(old)
     assert len(set(new)) == len(new)
     assert not {item.k for item in known} & set(new)
-    assert all(binding.arm == bool(binding.known and binding.known.may_pass) for binding in bindings)
     by_place = {place: item_id for place, item_id in bound.items() if item_id != 99 and place < asked}
     assert all(ids(bindings)[place] == item_id for place, item_id in by_place.items())
 
